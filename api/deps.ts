@@ -6,7 +6,7 @@ import type { Provisioning } from '../storage/provision/cluster.ts';
 import type { Secrets } from '../storage/secrets.ts';
 import type { Upkeep } from '../storage/provision/upkeep.ts';
 import type { Config, Sandbox } from '../supervisor/protocol.ts';
-import type { SealDesk } from './audit/ports.ts';
+import type { SealQueue } from './audit/ports.ts';
 import type { IssuerKeys } from './auth/oauth/issuer-keys.ts';
 import type { Passwords } from './auth/passwords/passwords.ts';
 import type { Revocations } from './auth/tokens/revocations.ts';
@@ -14,9 +14,9 @@ import type { SigningKeys } from './auth/tokens/signing-keys.ts';
 import type { AccessTokens } from './auth/tokens/tokens.ts';
 import type { Egress } from './egress/client.ts';
 import type { Hooks } from './hooks/ports.ts';
-import type { Mail } from './mail/message.ts';
+import type { MailQueue } from './mail/message.ts';
 import type { Observe } from './logging/events.ts';
-import type { PolicyBook } from './policies/cache.ts';
+import type { PolicyCache } from './policies/cache.ts';
 import type { Policies } from './policies/effective.ts';
 import type { RecordCache } from './records/ports.ts';
 import type { Hub } from './realtime/hub.ts';
@@ -63,17 +63,17 @@ export interface Deps {
   revocations: Revocations;
   policies: Policies;
   /** What each level has set, for those who show and change it. */
-  policyBook: PolicyBook;
+  policyCache: PolicyCache;
   /** How much apps are used. */
   activity: ActivityMeter;
   /** How much apps may be used, and may hold. */
   quotas: Quotas;
   /** Letters to end-users. */
-  mail: Mail;
+  mail: MailQueue;
   /** Requests to other servers. */
   egress: Egress;
   /** Hears of new entries of audit logs, and seals them. */
-  seals: SealDesk;
+  seals: SealQueue;
   observe: Observe;
   /** Whether the first-run setup is complete; turns true once and stays. */
   setup: { initialized: boolean };

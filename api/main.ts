@@ -22,11 +22,11 @@ import { createHooks, type HookSystem } from './hooks/build.ts';
 import { settleDepartures } from './hooks/files/tombstones.ts';
 import { startSweeping, type Sweeping } from './files/sweeping.ts';
 import { type OpenServer, openServer } from './http/server.ts';
-import { Courier } from './mail/mailer.ts';
+import { Mailer } from './mail/mailer.ts';
 import { collectWhenIdle } from './process/idle-collection.ts';
 import { setServingFlags } from './process/v8-flags.ts';
 import { logFailure, logObserver } from './logging/events.ts';
-import { PolicyBook } from './policies/cache.ts';
+import { PolicyCache } from './policies/cache.ts';
 import { createGuards } from './pipeline/guards.ts';
 import { nodeListener } from './http/node-listener.ts';
 import { refreshSetup } from './pipeline/setup-gate.ts';
@@ -59,11 +59,18 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const seals = createAudit({ config, databases, secrets, observe, now }, start);
   const activity = new ActivityMeter({ databases, now, observe });
   const definitions = createDefinitions({ databases });
-  const policyBook = new PolicyBook(databases);
-  const auth = await createAuth({ config, databases, secrets, now, newId, observe, policyBook, traffic });
-  const mail = new Courier({ config, databases, secrets, now, newId, observe });
+  const policyCache = new PolicyCache(databases);
+  const auth = await createAuth({
+    config,
+    databases,
+    secrets,
+    now,
+    newId,
+    observe, policyBook,
+    policyCache: traffic });
+  const mail = new Mailer({ config, databases, secrets, now, newId, observe });
   const realtime = createRealtime({ config, databases, definitions, now, observe, ...auth.parts });
-  const own = { config, databases, blobs, secrets, now, observe, activity, seals, traffic, policyBook };
+  const own = { config, databases, blobs, secrets, now, observe, activity, seals, traffic, policyCache };
   const parts = { ...own, ...auth.parts };
   const { hooks, receive } = createHooks(parts, hookPorts(() => deps, start));
   const deps: Deps = {

@@ -1,13 +1,13 @@
 // The master makes a workspace admin or an app admin.
 import { type AdminRow, insertAdmin } from '../../storage/control/admins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import { normalizedName } from '../auth/login/attempt.ts';
+import { normalizeName } from '../auth/login/attempt.ts';
 import { checkNewPassword } from '../auth/passwords/policy.ts';
-import { actorIn, type By } from '../audit/actor.ts';
+import { actorName, type Caller } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { lockWorkspace } from '../target.ts';
-import { checkApps, refuseDuplicate } from './input.ts';
+import { checkApps, refuseDuplicateAdmin } from './input.ts';
 import { type Admin, showAdmin } from '../auth/account/admin-response.ts';
 
 /** What the master sends. */
@@ -25,37 +25,37 @@ export interface NewAdmin {
 export async function createAdmin(
   deps: Pick<Deps, 'databases' | 'passwords' | 'policies' | 'revocations' | 'newId' | 'now'>,
   workspace: WorkspaceDefinition,
-  { id = deps.newId(), email, password, name = '', app_ids = [], ...by }: NewAdmin & By,
+  { id = deps.newId(), email, password, name = '', app_ids = [], ...caller }: NewAdmin & Caller,
 ): Promise<Admin> {
   await checkNewPassword(deps.policies, { workspace: workspace.id }, { field: 'password', password });
   const apps = await checkApps(deps, workspace, app_ids);
   const row: AdminRow = {
     id: id.toLowerCase(),
     workspace: workspace.id,
-    email: normalizedName(email),
+    email: normalizeName(email),
     name,
     password_hash: await deps.passwords.hash(`admins of ${workspace.id}`, password),
     role: apps.length === 0 ? 'workspace_admin' : 'app_admin',
     app_ids: apps,
     credentials_changed_at: deps.revocations.instant(),
-    created_at: by.now,
-    updated_at: by.now,
+    created_at: caller.now,
+    updated_at: caller.now,
   };
   try {
     await deps.databases.control.transaction(async (sql) => {
       await lockWorkspace(sql, workspace);
       await insertAdmin(sql, row);
       await auditSystem(sql, deps, {
-        actor: await actorIn(sql, by.principal),
+        actor: await actorName(sql, caller.principal),
         action: 'admin_create',
         target: row.email,
         details: { id: row.id, workspace: workspace.id, role: row.role, app_ids: row.app_ids },
         workspace: workspace.id,
-        origin: by.origin,
+        origin: caller.origin,
       });
     });
   } catch (error) {
-    refuseDuplicate(error);
+    refuseDuplicateAdmin(error);
   }
   return showAdmin(row);
 }

@@ -29,7 +29,7 @@ export async function checkApps(
 }
 
 /** Turns the violation of a unique constraint into the answer for it; anything else goes on as it is. */
-export function refuseDuplicate(error: unknown): never {
+export function refuseDuplicateAdmin(error: unknown): never {
   if (error instanceof StorageError && error.constraint === 'admins_workspace_email') {
     fail('conflict', 'an admin with this email already exists');
   }

@@ -3,7 +3,7 @@ import { removeAdmin as removeRow } from '../../storage/control/admins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
 import { insertRevocations } from '../../storage/control/revocations.ts';
-import { actorIn, type By } from '../audit/actor.ts';
+import { actorName, type Caller } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { failNoAdmin } from './find.ts';
@@ -12,7 +12,7 @@ import { failNoAdmin } from './find.ts';
 export async function removeAdmin(
   deps: Pick<Deps, 'databases' | 'revocations' | 'newId' | 'now'>,
   { workspace, id }: { workspace: WorkspaceDefinition; id: string },
-  by: By,
+  caller: Caller,
 ): Promise<void> {
   if (!isUuid(id)) failNoAdmin(id);
   const revoked = await deps.databases.control.transaction(async (sql) => {
@@ -21,7 +21,7 @@ export async function removeAdmin(
     const rows = [deps.revocations.row('subject', admin.id)];
     await insertRevocations(sql, rows);
     await auditSystem(sql, deps, {
-      actor: await actorIn(sql, by.principal),
+      actor: await actorName(sql, caller.principal),
       action: 'admin_delete',
       target: admin.email,
       details: {
@@ -31,7 +31,7 @@ export async function removeAdmin(
         from: { name: admin.name, role: admin.role, app_ids: admin.app_ids },
       },
       workspace: workspace.id,
-      origin: by.origin,
+      origin: caller.origin,
     });
     return rows;
   });

@@ -4,13 +4,13 @@ import { notifyChange } from '../../storage/control/changes.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { insertRevocations, type RevocationRow } from '../../storage/control/revocations.ts';
-import { normalizedName } from '../auth/login/attempt.ts';
+import { normalizeName } from '../auth/login/attempt.ts';
 import { checkNewPassword } from '../auth/passwords/policy.ts';
-import { actorIn, type By } from '../audit/actor.ts';
+import { actorName, type Caller } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { failNoAdmin, requireAdmin } from './find.ts';
-import { checkApps, refuseDuplicate } from './input.ts';
+import { checkApps, refuseDuplicateAdmin } from './input.ts';
 import { type Admin, showAdmin } from '../auth/account/admin-response.ts';
 
 type UpdateDeps = Pick<
@@ -31,32 +31,32 @@ export interface AdminPatch {
 export async function changeAdmin(
   deps: UpdateDeps,
   { workspace, id }: { workspace: WorkspaceDefinition; id: string },
-  { patch, ...by }: { patch: AdminPatch } & By,
+  { patch, ...caller }: { patch: AdminPatch } & Caller,
 ): Promise<Admin> {
   await requireAdmin(deps, workspace, id);
-  const changes = await changesOf(deps, workspace, patch);
+  const changes = await prepareChanges(deps, workspace, patch);
   const tidings = { kind: 'workspace', workspace: workspace.id } as const;
   const changed = await deps.databases.control.transaction(async (sql) => {
     const before = await lockAdmin(sql, workspace.id, id) ?? failNoAdmin(id);
-    const revoked = revocationsOf(deps, before, changes);
+    const revoked = makeRevocations(deps, before, changes);
     const instant = revoked.find(({ kind }) => kind === 'subject')?.not_before;
     const admin = await updateAdmin(sql, before, {
       changes: { ...changes, credentials_changed_at: instant },
-      now: by.now,
+      now: caller.now,
     });
     await insertRevocations(sql, revoked);
-    await audit(sql, deps, { before, admin, patch, by });
+    await audit(sql, deps, { before, admin, patch, caller });
     // Open streams have looked the address up for their filters: then they look again.
     const isMoved = admin.email !== before.email;
     if (isMoved) await notifyChange(sql, tidings);
     return { admin, revoked, isMoved };
-  }).catch(refuseDuplicate);
+  }).catch(refuseDuplicateAdmin);
   deps.revocations.apply(changed.revoked);
   if (changed.isMoved) deps.definitions.invalidateLocally(tidings);
   return showAdmin(changed.admin);
 }
 
-async function changesOf(
+async function prepareChanges(
   deps: UpdateDeps,
   workspace: WorkspaceDefinition,
   { email, name, password, app_ids }: AdminPatch,
@@ -66,7 +66,7 @@ async function changesOf(
   const apps = app_ids === undefined ? undefined : await checkApps(deps, workspace, app_ids);
   const hash = (text: string) => deps.passwords.hash(`admins of ${workspace.id}`, text);
   return {
-    email: email === undefined ? undefined : normalizedName(email),
+    email: email === undefined ? undefined : normalizeName(email),
     name,
     password_hash: password === undefined ? undefined : await hash(password),
     app_ids: apps,
@@ -74,7 +74,7 @@ async function changesOf(
   };
 }
 
-function revocationsOf(
+function makeRevocations(
   { revocations }: UpdateDeps,
   { id }: AdminRow,
   { password_hash, role, app_ids }: AdminChanges,
@@ -91,17 +91,17 @@ function revocationsOf(
 async function audit(
   sql: Sql,
   deps: UpdateDeps,
-  { before, admin, patch, by }: { before: AdminRow; admin: AdminRow; patch: AdminPatch; by: By },
+  { before, admin, patch, caller }: { before: AdminRow; admin: AdminRow; patch: AdminPatch; caller: Caller },
 ): Promise<void> {
   const { id, workspace, email, name, role, app_ids } = admin;
   const from = { email: before.email, name: before.name, role: before.role, app_ids: before.app_ids };
   const changed = Object.keys(patch).sort();
   await auditSystem(sql, deps, {
-    actor: await actorIn(sql, by.principal),
+    actor: await actorName(sql, caller.principal),
     action: 'admin_update',
     target: email,
     details: { id, workspace, changed, email, name, role, app_ids, from },
     workspace,
-    origin: by.origin,
+    origin: caller.origin,
   });
 }

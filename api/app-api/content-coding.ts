@@ -2,7 +2,7 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 import { errorCode } from '../../storage/sql/error-code.ts';
-import type { EgressAnswer } from '../egress/client.ts';
+import type { EgressResponse } from '../egress/client.ts';
 import { EgressError } from '../egress/failure.ts';
 import type { HeaderList } from '../http/header-list.ts';
 
@@ -40,7 +40,7 @@ const mostCodings = 5;
  * Throws `EgressError`.
  */
 export async function decodeBody(
-  { headers, body }: Pick<EgressAnswer, 'headers' | 'body'>,
+  { headers, body }: Pick<EgressResponse, 'headers' | 'body'>,
   maxBytes: number,
 ): Promise<{ headers: HeaderList; body: Buffer }> {
   const names = codingsOf(headers);

@@ -4,7 +4,7 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
 import { redirectStatuses } from '../egress/client.ts';
 import { EgressError } from '../egress/failure.ts';
-import { namesHost } from '../egress/wall.ts';
+import { includesHost } from '../egress/wall.ts';
 import { fail } from '../errors.ts';
 import { bufferOf, spell } from '../hooks/rpc/inbound-values.ts';
 import type { CallContext } from '../hooks/pool/generation.ts';
@@ -26,7 +26,7 @@ export async function fetchForHook(
 ): Promise<FetchResponse> {
   const url = URL.parse(request.url) ?? fail('hook_error', 'the URL cannot be read');
   const hosts = new Set(await policies.set('hooks.egress', { workspace: workspace.id, app: id }));
-  const permits = (asked: URL) => namesHost(hosts, asked);
+  const permits = (asked: URL) => includesHost(hosts, asked);
   if (!permits(url)) fail('hook_error', `policy hooks.egress does not name ${url.host}`);
   const { method, headers, body, redirect } = request;
   try {
@@ -39,8 +39,8 @@ export async function fetchForHook(
       ],
       ...(body === null ? {} : { body: bufferOf(body) }),
       maxBytes: mostBytes,
-      milliseconds: Math.max(1, Math.floor(context.deadline - performance.now())),
-      permits,
+      timeoutMs: Math.max(1, Math.floor(context.deadline - performance.now())),
+      isAllowed: permits,
       redirects: redirect === 'follow' ? 'follow' : 'answer',
     });
     if (redirect === 'error' && redirectStatuses.has(answer.status)) {

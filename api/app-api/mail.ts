@@ -48,7 +48,7 @@ export async function sendForHook(
     if (!await spend(database, workspaceMailLimits)) refuse('a workspace', workspaceMailLimits);
   });
   const content = { subject, text, html };
-  await deps.mail.post({ workspace: id, to, content, lifeSeconds });
+  await deps.mail.enqueue({ workspace: id, to, content, lifeSeconds });
   return null;
 }
 

@@ -12,7 +12,7 @@ import { createAppSchema } from '../../storage/provision/app.ts';
 import { renewRevocation, type RevocationRow } from '../../storage/control/revocations.ts';
 import { revokeAppSessions } from '../../storage/sessions.ts';
 import type { Config } from '../../supervisor/protocol.ts';
-import { actorOf, type By } from '../audit/actor.ts';
+import { type Caller, readActorName } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
@@ -23,7 +23,7 @@ import { lockWorkspace } from '../target.ts';
 type CreateDeps =
   & Pick<
     Deps,
-    'databases' | 'observe' | 'policyBook' | 'provisioning' | 'revocations' | 'newId' | 'now'
+    'databases' | 'observe' | 'policyCache' | 'provisioning' | 'revocations' | 'newId' | 'now'
   >
   & { config: Pick<Config, 'hooks'> };
 
@@ -38,27 +38,27 @@ export interface NewApp {
 export async function createApp(
   deps: CreateDeps,
   workspace: WorkspaceDefinition,
-  { id = deps.newId(), name, by }: NewApp & { by: By },
+  { id = deps.newId(), name, caller }: NewApp & { caller: Caller },
 ): Promise<AppRow> {
   const { databases } = deps;
   const { database } = workspace;
-  const actor = await actorOf(deps, by.principal);
+  const actor = await readActorName(deps, caller.principal);
   const { app, left } = await databases.provisioner(database).transaction(async (sql) => {
-    const app = await settle(sql, deps, { id, name, database, now: by.now });
-    const left = await disinherit(deps, workspace, id);
+    const app = await insertRowAndSchema(sql, deps, { id, name, database, now: caller.now });
+    const left = await removeLeftovers(deps, workspace, id);
     // Those that came too late to be ended with the earlier app.
-    if (left.revocation !== undefined) await revokeAppSessions(sql, id, by.now);
+    if (left.revocation !== undefined) await revokeAppSessions(sql, id, caller.now);
     await auditWorkspace(sql, deps, {
       actor,
       action: 'app_create',
       target: id,
       details: { name },
-      origin: by.origin,
+      origin: caller.origin,
     });
     return { app, left };
   }).catch((error: unknown) => isTaken(error) ? failTaken(id) : Promise.reject(error));
   if (left.revocation !== undefined) deps.revocations.apply([left.revocation]);
-  if (left.policies) deps.policyBook.onChange({ kind: 'policies', workspace: workspace.id });
+  if (left.policies) deps.policyCache.onChange({ kind: 'policies', workspace: workspace.id });
   databases.warmApp(database, app.schema);
   // The app is made by now, and its first use loads them as well.
   void loadEarlyFiles(deps, { id, workspace })
@@ -67,7 +67,7 @@ export async function createApp(
 }
 
 /** What there was of an earlier app of the same id. */
-interface Left {
+interface Leftovers {
   policies: boolean;
   /** Of its tokens, made anew. */
   revocation: RevocationRow | undefined;
@@ -78,11 +78,11 @@ interface Left {
  * tokens. It is done before the app can be seen, so nothing of its own can go with it. Answers what there was.
  * Throws `404 workspace_not_found`.
  */
-async function disinherit(
+async function removeLeftovers(
   { databases, revocations }: Pick<CreateDeps, 'databases' | 'revocations'>,
   held: WorkspaceDefinition,
   id: string,
-): Promise<Left> {
+): Promise<Leftovers> {
   const { id: workspace } = held;
   return await databases.control.transaction(async (sql) => {
     await lockWorkspace(sql, held);
@@ -94,7 +94,7 @@ async function disinherit(
 }
 
 /** Gives the app the ready schema of the workspace, or makes one. */
-async function settle(
+async function insertRowAndSchema(
   sql: Sql,
   { provisioning }: CreateDeps,
   { id, name, database, now }: { id: string; name: string; database: string; now: Date },

@@ -8,7 +8,7 @@ import { dropAppSchema } from '../../storage/provision/app.ts';
 import { insertRevocations } from '../../storage/control/revocations.ts';
 import { revokeAppSessions } from '../../storage/sessions.ts';
 import type { Config } from '../../supervisor/protocol.ts';
-import { actorIn, type By } from '../audit/actor.ts';
+import { actorName, type Caller } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { removeAllBytes } from '../files/upload.ts';
@@ -23,7 +23,7 @@ type RemoveDeps =
     | 'databases'
     | 'blobs'
     | 'definitions'
-    | 'policyBook'
+    | 'policyCache'
     | 'revocations'
     | 'newId'
     | 'now'
@@ -38,8 +38,8 @@ type RemoveDeps =
  * may be deleted again, while no token or admin of it can meet a later app of the same id. Throws `404 app_not_found`, and
  * leaves a later app of the id as it is.
  */
-export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): Promise<void> {
-  const { databases, definitions, policyBook, revocations } = deps;
+export async function removeApp(deps: RemoveDeps, app: AppDefinition, caller: Caller): Promise<void> {
+  const { databases, definitions, policyCache: policyCache, revocations } = deps;
   const { id, schema, workspace } = app;
   // Not within the transaction: a tenant's database that hangs must not hold up the policies of all.
   const current = await databases.workspace(workspace.database).run((sql) => findAppRow(sql, id));
@@ -52,23 +52,23 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, by: By): P
     await notifyChange(sql, { kind: 'policies', workspace: workspace.id });
     const rows = [revocations.row('app', `${workspace.id}/${id}`)];
     await insertRevocations(sql, rows);
-    return { actor: await actorIn(sql, by.principal), revoked: rows };
+    return { actor: await actorName(sql, caller.principal), revoked: rows };
   });
   revocations.apply(revoked);
-  policyBook.onChange({ kind: 'policies', workspace: workspace.id });
+  policyCache.onChange({ kind: 'policies', workspace: workspace.id });
   const departure = new Departure(deps);
   // It is read again in any case: a deletion whose connection was lost may be done.
   await departure.during(() =>
     databases.provisioner(workspace.database).transaction(async (sql) => {
       if (await removeRow(sql, id, schema) === undefined) failNoApp(id);
-      await revokeAppSessions(sql, id, by.now);
+      await revokeAppSessions(sql, id, caller.now);
       await dropAppSchema(sql, schema);
       await auditWorkspace(sql, deps, {
         actor,
         action: 'app_delete',
         target: id,
         details: { name: app.name },
-        origin: by.origin,
+        origin: caller.origin,
       });
       await departure.begin({ workspace: workspace.id, app: id, schema });
     })

@@ -1,7 +1,7 @@
 // Renaming an app.
 import { type AppRow, renameApp as renameRow } from '../../storage/workspace/apps.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
-import { actorOf, type By } from '../audit/actor.ts';
+import { type Caller, readActorName } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { failNoApp } from '../target.ts';
@@ -10,18 +10,18 @@ import { failNoApp } from '../target.ts';
 export async function renameApp(
   deps: Pick<Deps, 'databases' | 'definitions' | 'newId' | 'now'>,
   app: AppDefinition,
-  { name, by }: { name: string; by: By },
+  { name, caller }: { name: string; caller: Caller },
 ): Promise<AppRow> {
   const { id, workspace } = app;
-  const actor = await actorOf(deps, by.principal);
+  const actor = await readActorName(deps, caller.principal);
   const renamed = await deps.databases.provisioner(workspace.database).transaction(async (sql) => {
-    const { app: renamed, from } = await renameRow(sql, app, { name, now: by.now }) ?? failNoApp(id);
+    const { app: renamed, from } = await renameRow(sql, app, { name, now: caller.now }) ?? failNoApp(id);
     await auditWorkspace(sql, deps, {
       actor,
       action: 'app_update',
       target: id,
       details: { name, from: { name: from } },
-      origin: by.origin,
+      origin: caller.origin,
     });
     return renamed;
   });

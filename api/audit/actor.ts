@@ -7,25 +7,28 @@ import type { RequestOrigin } from '../contract/route.ts';
 import type { Principal } from '../scope.ts';
 
 /** Who asks for a change, and by which request. */
-export interface By {
+export interface Caller {
   principal: Principal;
   origin: RequestOrigin;
   now: Date;
 }
 
 /** Username or email of an admin. `sql` is on the control database. */
-export async function actorIn(sql: Sql, { id }: Principal): Promise<string> {
+export async function actorName(sql: Sql, { id }: Principal): Promise<string> {
   // An admin who was removed a moment ago is still known by the id.
   return await findActor(sql, id) ?? id;
 }
 
 /** The same for a change that is made in a workspace's database: asked before its transaction opens. */
-export async function actorOf({ databases }: Pick<Deps, 'databases'>, principal: Principal): Promise<string> {
-  return await databases.control.run((sql) => actorIn(sql, principal));
+export async function readActorName(
+  { databases }: Pick<Deps, 'databases'>,
+  principal: Principal,
+): Promise<string> {
+  return await databases.control.run((sql) => actorName(sql, principal));
 }
 
 /** Email of an end-user, username or email of an admin; undefined for one who is gone. `app` is on the app's schema. */
-export async function nameOf(
+export async function principalName(
   { databases }: Pick<Deps, 'databases'>,
   app: Pick<Connection, 'run'>,
   { id, role }: { id: string; role: string },

@@ -1,12 +1,12 @@
 // What one process does for the audit logs behind its requests.
 import type { ApiStart } from '../../supervisor/protocol.ts';
 import type { Deps } from '../deps.ts';
-import type { SealDesk } from './ports.ts';
+import type { SealQueue } from './ports.ts';
 import { keepRetention } from './retention.ts';
-import { Seals } from './sealer.ts';
+import { Sealer } from './sealer.ts';
 
 /** What main.ts does with it. */
-export interface Audit extends SealDesk {
+export interface Audit extends SealQueue {
   /** Seals what is there to be sealed, and stops. */
   close(): Promise<void>;
 }
@@ -16,12 +16,12 @@ export function createAudit(
   deps: Pick<Deps, 'config' | 'databases' | 'secrets' | 'observe' | 'now'>,
   { worker, successor }: Pick<ApiStart, 'worker' | 'successor'>,
 ): Audit {
-  const seals = new Seals(deps);
+  const seals = new Sealer(deps);
   if (worker === 0 || successor) seals.sweep();
   if (worker !== 0) return seals;
   const retention = keepRetention(deps);
   return {
-    note: (chain, id) => seals.note(chain, id),
+    enqueue: (chain, id) => seals.enqueue(chain, id),
     async close() {
       await retention.close();
       await seals.close();

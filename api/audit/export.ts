@@ -7,7 +7,7 @@ import { notStored, writeHead } from '../http/response-headers.ts';
 import type { Deps } from '../deps.ts';
 import { RawResponse } from '../contract/route.ts';
 
-const pieceRows = 100;
+const pageSize = 100;
 /** A client that takes nothing for so long is gone. */
 const stallMs = 60_000;
 
@@ -18,7 +18,7 @@ export function exportAudit(
   question: AuditQuery,
 ): RawResponse {
   const piece = (before?: string) =>
-    connection.run((sql) => listAuditBefore(sql, question, { before, limit: pieceRows }));
+    connection.run((sql) => listAuditBefore(sql, question, { before, limit: pageSize }));
   return new RawResponse(async ({ response, headers }) => {
     const first = await piece();
     writeHead(response, 200, [...headers, ['Content-Type', 'application/x-ndjson'], notStored]);
@@ -43,7 +43,7 @@ async function send(
     const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
     if (lines !== '' && !response.write(lines)) await drained(response);
     const last = entries.at(-1);
-    if (last === undefined || entries.length < pieceRows) break;
+    if (last === undefined || entries.length < pageSize) break;
     entries = await piece(last.id);
   }
   response.end();

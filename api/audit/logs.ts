@@ -6,7 +6,7 @@ import { listAssigned } from '../../storage/control/tenant-databases.ts';
 import type { Deps } from '../deps.ts';
 
 /** Leaves the server time for others. */
-const pauseMilliseconds = 20;
+const pauseMs = 20;
 const pageSize = 200;
 
 /** What is done to one log. */
@@ -28,7 +28,7 @@ export async function withEveryLog(
     for (const name of names) {
       if (ending.aborted) return;
       await databases.visit(name, (connection) => work(connection, workspaceChain(name))).catch(onFailure);
-      await pause(pauseMilliseconds);
+      await pause(pauseMs);
     }
     after = names.at(-1);
   }

@@ -2,7 +2,7 @@
 import type { Chain } from '../../storage/audit/chain.ts';
 
 /** Is told of new rows, and sees to it that they are sealed. */
-export interface SealDesk {
+export interface SealQueue {
   /** Hears of a row that was appended in a transaction which may still be open, or be rolled back. Never waits. */
-  note(chain: Chain, id: string): void;
+  enqueue(chain: Chain, id: string): void;
 }

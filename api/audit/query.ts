@@ -17,7 +17,7 @@ import { exportAudit } from './export.ts';
 export type AuditPlace = { workspace: WorkspaceDefinition } | { app: AppDefinition } | 'system';
 
 /** What is wanted of it: a page, newest first, or all of it as JSON Lines. */
-export interface AuditWish {
+export interface AuditRequest {
   filter: AuditFilter;
   page: PageRequest;
   format?: 'json' | 'jsonl' | undefined;
@@ -27,15 +27,15 @@ export interface AuditWish {
 export function queryAudit(
   deps: Pick<Deps, 'databases' | 'observe'>,
   place: AuditPlace,
-  { filter, page, format }: AuditWish,
+  { filter, page, format }: AuditRequest,
 ): Promise<Page<AuditEntry>> | RawResponse {
-  const { connection, scope } = logOf(deps, place);
+  const { connection, scope } = findLog(deps, place);
   const question: AuditQuery = { scope, filter };
   if (format === 'jsonl') return exportAudit(deps, connection, question);
   return connection.run((sql) => listAudit(sql, question, page));
 }
 
-function logOf(
+function findLog(
   { databases }: Pick<Deps, 'databases'>,
   place: AuditPlace,
 ): { connection: Connection; scope: AuditScope } {

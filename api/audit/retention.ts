@@ -9,7 +9,7 @@ import { withEveryLog } from './logs.ts';
 
 type RetentionDeps = Pick<Deps, 'config' | 'databases' | 'secrets' | 'observe' | 'now'>;
 
-const dayMilliseconds = 86_400_000;
+const dayMs = 86_400_000;
 
 /** Removal that goes on until it is closed. */
 export interface Retention {
@@ -32,10 +32,10 @@ export function keepRetention(deps: RetentionDeps): Retention {
 async function repeat(deps: RetentionDeps, days: number, ending: AbortSignal): Promise<void> {
   const onFailure = logFailure(deps, 'remove old audit entries');
   while (!ending.aborted) {
-    const before = new Date(deps.now().getTime() - days * dayMilliseconds);
+    const before = new Date(deps.now().getTime() - days * dayMs);
     const work = (connection: Connection, chain: Chain) => prune(deps, { connection, chain, before });
     await withEveryLog(deps, work, { ending, onFailure }).catch(onFailure);
-    await pause(dayMilliseconds, undefined, { signal: ending, ref: false }).catch(() => 'told to stop');
+    await pause(dayMs, undefined, { signal: ending, ref: false }).catch(() => 'told to stop');
   }
 }
 

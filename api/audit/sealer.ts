@@ -7,35 +7,35 @@ import { FairQueue } from '../../storage/concurrency/fair-queue.ts';
 import type { Deps } from '../deps.ts';
 import { logFailure } from '../logging/events.ts';
 import { withEveryLog } from './logs.ts';
-import type { SealDesk } from './ports.ts';
+import type { SealQueue } from './ports.ts';
 
 type SealDeps = Pick<Deps, 'databases' | 'secrets' | 'observe'>;
 
 /** Rows come in bursts: those of one are sealed together. */
-const gatherMilliseconds = 200;
+const gatherMs = 200;
 /** Rounds are counted, not timed, as the clock may be set; one that has trouble only takes longer. */
-const roundsASecond = 1_000 / gatherMilliseconds;
+const roundsPerSecond = 1_000 / gatherMs;
 /** A row whose transaction is still open cannot be seen; after so many rounds there is no such transaction any more. */
-const longestTransaction = 20 * roundsASecond;
+const maxTransactionRounds = 20 * roundsPerSecond;
 /** A log that cannot be reached in so many rounds is left to the next start. */
-const longestTrouble = 600 * roundsASecond;
+const maxTroubleRounds = 600 * roundsPerSecond;
 /** Logs that are sealed at the same time. */
-const lanes = 4;
+const maxConcurrentLogs = 4;
 /** What a start has to do otherwise comes first. */
-const sweepDelay = 2_000;
+const sweepDelayMs = 2_000;
 
 /** A log that has, or will soon have, rows to be sealed. */
-interface Awaited {
+interface PendingLog {
   chain: Chain;
   /** In how many rounds each row was looked for, by its id. */
   rows: Map<string, number>;
 }
 
 /** Who is told of new rows of audit logs, and seals them. */
-export class Seals implements SealDesk {
+export class Sealer implements SealQueue {
   readonly #deps: SealDeps;
   readonly #report: (error: unknown) => void;
-  readonly #awaited = new Map<string, Awaited>();
+  readonly #awaited = new Map<string, PendingLog>();
   readonly #ending = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
@@ -46,7 +46,7 @@ export class Seals implements SealDesk {
     this.#report = logFailure(deps, 'seal an audit log');
   }
 
-  note(chain: Chain, id: string): void {
+  enqueue(chain: Chain, id: string): void {
     const awaited = this.#awaited.get(chain.name) ?? { chain, rows: new Map<string, number>() };
     this.#awaited.set(chain.name, awaited);
     awaited.rows.set(id, 0);
@@ -76,20 +76,20 @@ export class Seals implements SealDesk {
         this.#round = undefined;
         if (this.#awaited.size > 0) this.#later();
       });
-    }, gatherMilliseconds);
+    }, gatherMs);
   }
 
   async #sealAwaited(): Promise<void> {
-    const queue = new FairQueue({ slots: lanes });
+    const queue = new FairQueue({ slots: maxConcurrentLogs });
     const waiting = [...this.#awaited.values()];
     await Promise.all(waiting.map((awaited) => queue.run(() => this.#settle(awaited))));
   }
 
   /** One log: sealed as far as its rows can be seen; those that cannot be yet are waited for. */
-  async #settle({ chain, rows }: Awaited): Promise<void> {
+  async #settle({ chain, rows }: PendingLog): Promise<void> {
     const asked = [...rows.keys()];
     const connection = this.#connection(chain);
-    let patience = longestTransaction;
+    let patience = maxTransactionRounds;
     try {
       await this.#sealAll(connection, chain);
       const sealed = await connection.run((sql) => sealedAmong(sql, chain, asked));
@@ -98,7 +98,7 @@ export class Seals implements SealDesk {
       if (await this.#isGone(chain)) return this.#forget(chain);
       // It is tried again, so it is told of once, when it begins.
       if (asked.some((id) => rows.get(id) === 0)) this.#report(error);
-      patience = longestTrouble;
+      patience = maxTroubleRounds;
     }
     for (const id of asked) {
       const rounds = rows.get(id);
@@ -127,7 +127,7 @@ export class Seals implements SealDesk {
 
   async #sweepAll(): Promise<void> {
     const { signal } = this.#ending;
-    await pause(sweepDelay, undefined, { signal }).catch(() => 'told to stop');
+    await pause(sweepDelayMs, undefined, { signal }).catch(() => 'told to stop');
     if (signal.aborted) return;
     await withEveryLog(
       this.#deps,

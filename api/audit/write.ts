@@ -28,16 +28,16 @@ export async function auditSystem(
   deps: AuditDeps,
   { workspace, ...event }: AuditEvent & { workspace?: string },
 ): Promise<void> {
-  const row = rowOf(deps, event);
+  const row = toRow(deps, event);
   await appendSystem(sql, row, workspace ?? null);
-  deps.seals?.note(controlChain, row.id);
+  deps.seals?.enqueue(controlChain, row.id);
 }
 
 /** Appends at workspace scope, in the workspace's database. */
 export async function auditWorkspace(sql: Sql, deps: AuditDeps, event: AuditEvent): Promise<void> {
-  const row = rowOf(deps, event);
+  const row = toRow(deps, event);
   const database = await appendWorkspace(sql, row);
-  deps.seals?.note(workspaceChain(database), row.id);
+  deps.seals?.enqueue(workspaceChain(database), row.id);
 }
 
 /** Appends at the scope whose sessions a schema keeps, in the database that it is in. */
@@ -52,37 +52,37 @@ export async function auditLedger(
 
 /** Appends at the scope of the app whose role the connection has. */
 export async function auditApp(sql: Sql, deps: AuditDeps, event: AuditEvent): Promise<void> {
-  const row = rowOf(deps, event);
+  const row = toRow(deps, event);
   const database = await appendApp(sql, row);
-  deps.seals?.note(workspaceChain(database), row.id);
+  deps.seals?.enqueue(workspaceChain(database), row.id);
 }
 
-function rowOf(deps: AuditDeps, { actor, action, target, details = {}, origin }: AuditEvent): AuditRow {
+function toRow(deps: AuditDeps, { actor, action, target, details = {}, origin }: AuditEvent): AuditRow {
   return {
     id: deps.newId(),
     ts: deps.now(),
-    actor: clean([...actor].slice(0, longestActor).join('')),
+    actor: clean([...actor].slice(0, maxActorLength).join('')),
     action,
     target: clean(target),
     details: cleanObject(details),
     request_id: origin?.requestId ?? null,
     ip: origin?.ip ?? null,
-    user_agent: agentOf(origin),
+    user_agent: userAgent(origin),
   };
 }
 
 /** Null for the server itself, and for a client that does not say. */
-function agentOf(origin: RequestOrigin | undefined): string | null {
+function userAgent(origin: RequestOrigin | undefined): string | null {
   return origin === undefined || origin.userAgent === ''
     ? null
-    : clean(origin.userAgent.slice(0, longestAgent));
+    : clean(origin.userAgent.slice(0, maxUserAgentLength));
 }
 
-const longestValue = 4096;
+const maxValueBytes = 4096;
 /** In characters: an index has the whole of it, and a query of the log can ask for no longer one. */
-const longestActor = 320;
+const maxActorLength = 320;
 /** In characters. */
-const longestAgent = 500;
+const maxUserAgentLength = 500;
 
 /** A text that can do nothing to a terminal or a log: escaped, well-formed, at most 4 KiB. */
 function clean(text: string): string {
@@ -90,8 +90,8 @@ function clean(text: string): string {
     text.toWellFormed(),
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  if (Buffer.byteLength(escaped) <= longestValue) return escaped;
-  const cut = Buffer.from(escaped).subarray(0, longestValue - 3).toString('utf8').replace(/\ufffd$/, '');
+  if (Buffer.byteLength(escaped) <= maxValueBytes) return escaped;
+  const cut = Buffer.from(escaped).subarray(0, maxValueBytes - 3).toString('utf8').replace(/\ufffd$/, '');
   return `${cut}…`;
 }
 
@@ -104,7 +104,7 @@ function cleanValue(value: unknown): unknown {
   if (typeof value === 'string') return clean(value);
   if (typeof value !== 'object' || value === null) return value;
   const text = JSON.stringify(value);
-  if (Buffer.byteLength(text) > longestValue) return clean(text);
+  if (Buffer.byteLength(text) > maxValueBytes) return clean(text);
   if (value instanceof Date) return value;
   return Array.isArray(value) ? value.map(cleanValue) : cleanObject({ ...value });
 }

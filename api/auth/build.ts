@@ -1,7 +1,7 @@
 // The parts of one process that have to do with who somebody is, put together.
 import type { Change } from '../../storage/control/changes.ts';
 import type { Deps } from '../deps.ts';
-import { longestTokenLife } from '../policies/definitions.ts';
+import { maxTokenLifeMs } from '../policies/definitions.ts';
 import { effectivePolicies } from '../policies/effective.ts';
 import { IssuerKeys } from './oauth/issuer-keys.ts';
 import { Passwords } from './passwords/passwords.ts';
@@ -25,12 +25,12 @@ export interface Auth {
 export async function createAuth(
   deps: Pick<
     Deps,
-    'config' | 'databases' | 'secrets' | 'now' | 'newId' | 'observe' | 'policyBook' | 'traffic'
+    'config' | 'databases' | 'secrets' | 'now' | 'newId' | 'observe' | 'policyCache' | 'traffic'
   >,
 ): Promise<Auth> {
   const { config, databases, now, newId, observe } = deps;
   const milliseconds = () => now().getTime();
-  const revocations = new Revocations({ databases, now, newId, observe, tokenLife: longestTokenLife });
+  const revocations = new Revocations({ databases, now, newId, observe, tokenLife: maxTokenLifeMs });
   const passwords = new Passwords({ isServerBusy: () => deps.traffic.isHeavy() });
   const [signingKeys] = await Promise.all([openSigningKeys(deps), revocations.reload()]);
   const tokens = new Tokens({
@@ -47,7 +47,7 @@ export async function createAuth(
       passwords,
       issuerKeys: new IssuerKeys(),
       revocations,
-      policies: effectivePolicies({ config, book: deps.policyBook }),
+      policies: effectivePolicies({ config, book: deps.policyCache }),
     },
     onChange: ({ kind }) => {
       if (kind === 'revocations') void revocations.catchUp();

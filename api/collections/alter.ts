@@ -4,7 +4,7 @@ import { updateCollection } from '../../storage/app/collections.ts';
 import type { AppDefinition, CollectionDefinition, Field } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import { alterTable, attachmentName } from '../../storage/app/tables.ts';
-import type { By } from '../audit/actor.ts';
+import type { Caller } from '../audit/actor.ts';
 import { ApiError, failValidation, type FieldError } from '../errors.ts';
 import { failNoCollection } from '../target.ts';
 import { type CollectionResponse, showCollection } from './response.ts';
@@ -27,7 +27,7 @@ export interface Alteration {
   declared: ChangedCollection;
   /** Whether fields that are left out may be dropped with everything in them. */
   drop: boolean;
-  by: By;
+  by: Caller;
 }
 
 /**

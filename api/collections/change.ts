@@ -3,7 +3,7 @@ import { changeTimeoutMs, listCollections, lockCollections } from '../../storage
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { mayBeDone } from '../../storage/errors.ts';
-import { actorOf, type By } from '../audit/actor.ts';
+import { type Caller, readActorName } from '../audit/actor.ts';
 import { auditApp } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { retryDeadlocks } from '../process/deadlock.ts';
@@ -33,11 +33,11 @@ const idleTimeoutMs = changeTimeoutMs + 1_000;
 export async function changeCollections<Result>(
   deps: ChangeDeps,
   app: AppDefinition,
-  { by, work }: { by: By; work: (scope: CollectionChangeScope) => Promise<Result> },
+  { by, work }: { by: Caller; work: (scope: CollectionChangeScope) => Promise<Result> },
 ): Promise<Result> {
   const { schema, workspace } = app;
   const connection = deps.databases.appOwner(workspace.database, schema);
-  const actor = await actorOf(deps, by.principal);
+  const actor = await readActorName(deps, by.principal);
   const attempt = () =>
     connection.transaction(async (sql) => {
       await lockCollections(sql, schema);

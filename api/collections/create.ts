@@ -3,7 +3,7 @@ import { insertCollection } from '../../storage/app/collections.ts';
 import type { AppDefinition, Field } from '../../storage/definition.ts';
 import { createTable } from '../../storage/app/tables.ts';
 import { fail, failValidation, type FieldError } from '../errors.ts';
-import type { By } from '../audit/actor.ts';
+import type { Caller } from '../audit/actor.ts';
 import { type CollectionResponse, showCollection } from './response.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { fieldErrors } from './define.ts';
@@ -25,7 +25,7 @@ const maxCollections = 1_000;
 export async function createCollection(
   deps: ChangeDeps,
   app: AppDefinition,
-  { declared, by }: { declared: NewCollection; by: By },
+  { declared, by }: { declared: NewCollection; by: Caller },
 ): Promise<CollectionResponse> {
   const { id } = declared;
   const kind = declared.kind === 'auth' ? 'auth' : 'base';

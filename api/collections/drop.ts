@@ -2,7 +2,7 @@
 import { deleteCollection } from '../../storage/app/collections.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { dropTable } from '../../storage/app/tables.ts';
-import type { By } from '../audit/actor.ts';
+import type { Caller } from '../audit/actor.ts';
 import { fail } from '../errors.ts';
 import { failNoCollection } from '../target.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
@@ -12,7 +12,7 @@ import { relationsTo } from './targets.ts';
 export async function dropCollection(
   deps: ChangeDeps,
   app: AppDefinition,
-  { id, by }: { id: string; by: By },
+  { id, by }: { id: string; by: Caller },
 ): Promise<{ ok: true }> {
   return await changeCollections(deps, app, {
     by,

@@ -1,11 +1,11 @@
 // The undici agent behind `client.ts`: it checks every address that it connects to.
 import { isIP } from 'node:net';
 import { Agent, buildConnector } from 'undici';
-import { refuseAddress } from './failure.ts';
-import { guardedLookup, type Resolve, resolverFor } from './names.ts';
+import { addressRefused } from './failure.ts';
+import { chooseResolver, guardedLookup, type Resolve } from './names.ts';
 import type { Wall } from './wall.ts';
 
-const connectMilliseconds = 5_000;
+const connectTimeoutMs = 5_000;
 const headerBytes = 16_384;
 
 /** A client of its own connections; `resolve` stands in for this machine's resolver. */
@@ -25,11 +25,11 @@ function guardedConnector(wall: Wall, resolve: Resolve | undefined): buildConnec
   return (options, callback) => {
     const { hostname, protocol, port } = options;
     const url = new URL(`${protocol}//${isIP(hostname) === 6 ? `[${hostname}]` : hostname}:${port}`);
-    if (isIP(hostname) !== 0 && !wall.admits(hostname, url)) return callback(refuseAddress(), null);
-    const addressesOf = resolve ?? resolverFor(wall, url);
+    if (isIP(hostname) !== 0 && !wall.admits(hostname, url)) return callback(addressRefused(), null);
+    const addressesOf = resolve ?? chooseResolver(wall, url);
     const connect = buildConnector({
       lookup: guardedLookup(addressesOf, (address) => wall.admits(address, url)),
-      timeout: connectMilliseconds,
+      timeout: connectTimeoutMs,
       allowH2: false,
       maxCachedSessions: 0,
     });
@@ -38,7 +38,7 @@ function guardedConnector(wall: Wall, resolve: Resolve | undefined): buildConnec
       if (error !== null) return callback(error, null);
       if (wall.admits(socket.remoteAddress ?? '', url)) return callback(null, socket);
       socket.destroy();
-      callback(refuseAddress(), null);
+      callback(addressRefused(), null);
     });
   };
 }

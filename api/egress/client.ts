@@ -21,9 +21,9 @@ export interface EgressRequest {
   /** Most bytes of the answer's body. */
   maxBytes: number;
   /** For everything, from the name's resolution to the last byte. Default: 5,000. */
-  milliseconds?: number;
+  timeoutMs?: number;
   /** Whether this URL may be asked at all; called for the request and for each redirect that is followed. */
-  permits?: (url: URL) => boolean;
+  isAllowed?: (url: URL) => boolean;
   /** `follow` (default): a GET or HEAD goes along on the same origin, all else is refused; `answer`: they are answers. */
   redirects?: 'follow' | 'answer';
 }
@@ -40,7 +40,7 @@ export interface EgressStream {
 }
 
 /** A whole answer. */
-export interface EgressAnswer {
+export interface EgressResponse {
   /** What answered: another than was asked where it redirected. */
   url: URL;
   status: number;
@@ -57,17 +57,17 @@ export interface Egress {
   /** Sends a request and answers as soon as the headers are there. Throws `EgressError`. */
   open(request: EgressRequest): Promise<EgressStream>;
   /** Sends a request and reads the whole answer. Throws `EgressError`. */
-  send(request: EgressRequest): Promise<EgressAnswer>;
+  send(request: EgressRequest): Promise<EgressResponse>;
   /** Breaks off what is in flight. */
   close(): Promise<void>;
 }
 
-const defaultMilliseconds = 5_000;
-const mostRedirects = 3;
+const defaultTimeoutMs = 5_000;
+const maxRedirects = 3;
 /** Bytes of an answer that are taken before somebody reads it; each may be a chunk. */
-const mostAhead = 16_384;
+const maxReadAhead = 16_384;
 /** Of an answer in chunks, so many are read a turn of the event loop. */
-const piecesATurn = 256;
+const chunksPerTurn = 256;
 
 /** Of the statuses from 300, those that send a client elsewhere: https://fetch.spec.whatwg.org/#redirect-status */
 export const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -95,17 +95,17 @@ export function createEgress(config: Pick<Config, 'egress' | 'http'>, resolve?: 
 }
 
 async function openWithin(wall: Wall, agent: Agent, request: EgressRequest): Promise<EgressStream> {
-  const { signal, milliseconds = defaultMilliseconds, redirects = 'follow' } = request;
+  const { signal, timeoutMs: milliseconds = defaultTimeoutMs, redirects = 'follow' } = request;
   const timer = AbortSignal.timeout(milliseconds);
   const within = { agent, timer, signal: signal === undefined ? timer : AbortSignal.any([timer, signal]) };
   let { url } = request;
-  for (let hops = 0; hops <= mostRedirects; hops++) {
+  for (let hops = 0; hops <= maxRedirects; hops++) {
     const objection = wall.objection(url);
     if (objection !== undefined) throw new EgressError('refused', `the URL ${objection}`);
-    if (request.permits?.(url) === false) throw new EgressError('refused', 'the host is not permitted');
+    if (request.isAllowed?.(url) === false) throw new EgressError('refused', 'the host is not permitted');
     const answer = await sendOnce({ ...request, url }, within);
-    const location = redirects === 'follow' ? locationOf(answer) : undefined;
-    if (location === undefined) return { url, ...streamOf(answer, request.maxBytes, within) };
+    const location = redirects === 'follow' ? redirectLocation(answer) : undefined;
+    if (location === undefined) return { url, ...toStream(answer, request.maxBytes, within) };
     answer.body.on('error', () => undefined).destroy();
     const next = URL.parse(location, url);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
@@ -124,7 +124,7 @@ interface Limits {
 }
 
 /** Headers of the connection, which a caller could deceive the other side with (RFC 9110 section 7.6.1). */
-const ours = new Set([
+const reservedHeaders = new Set([
   'connection',
   'content-length',
   'expect',
@@ -146,7 +146,7 @@ async function sendOnce(
 ): Promise<Dispatcher.ResponseData> {
   const name = method.toUpperCase();
   if (refusedMethods.has(name)) throw new EgressError('refused', 'the method is not permitted');
-  const sent = headers.filter(([name]) => !ours.has(name.toLowerCase())).flat();
+  const sent = headers.filter(([name]) => !reservedHeaders.has(name.toLowerCase())).flat();
   const asked = limits.agent.request({
     origin: url.origin,
     path: url.pathname + url.search,
@@ -154,40 +154,45 @@ async function sendOnce(
     headers: sent,
     body: body ?? null,
     signal: limits.signal,
-    highWaterMark: mostAhead,
+    highWaterMark: maxReadAhead,
   });
   try {
-    return await Promise.race([asked, broken(limits.signal)]);
+    return await Promise.race([asked, rejectOnAbort(limits.signal)]);
   } catch (error) {
-    throw failureOf(error, limits);
+    throw toEgressError(error, limits);
   }
 }
 
 /** Rejects when the signal comes: undici itself heeds it only once there is a connection. */
-function broken(signal: AbortSignal): Promise<never> {
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) reject(new Error('aborted'));
     else signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true });
   });
 }
 
-function locationOf({ statusCode, headers }: Dispatcher.ResponseData): string | undefined {
+function redirectLocation({ statusCode, headers }: Dispatcher.ResponseData): string | undefined {
   if (!redirectStatuses.has(statusCode)) return undefined;
-  return pairsOf(headers).find(([name]) => name === 'location')?.[1];
+  return toHeaderList(headers).find(([name]) => name === 'location')?.[1];
 }
 
-function pairsOf(headers: Dispatcher.ResponseData['headers']): HeaderList {
+function toHeaderList(headers: Dispatcher.ResponseData['headers']): HeaderList {
   return Object.entries(headers).flatMap(([name, value = []]) =>
     [value].flat().map((single) => [name, single] as const)
   );
 }
 
-function streamOf(
+function toStream(
   { statusCode, statusText, headers, body }: Dispatcher.ResponseData,
   maxBytes: number,
   limits: Limits,
 ): Omit<EgressStream, 'url'> {
-  return { status: statusCode, statusText, headers: pairsOf(headers), body: bounded(body, maxBytes, limits) };
+  return {
+    status: statusCode,
+    statusText,
+    headers: toHeaderList(headers),
+    body: bounded(body, maxBytes, limits),
+  };
 }
 
 /** A consumer that stops early, and an answer that is too long, break the connection off. */
@@ -211,14 +216,14 @@ async function* bounded(
       }
       yield bytes;
       // The host decides how many come at once; those who wait meanwhile have done nothing.
-      if (guard.chunks % piecesATurn === 0) await nextTurn();
+      if (guard.chunks % chunksPerTurn === 0) await nextTurn();
     }
   } catch (error) {
-    throw failureOf(error, limits);
+    throw toEgressError(error, limits);
   }
 }
 
-function failureOf(error: unknown, { timer, signal }: Limits): EgressError {
+function toEgressError(error: unknown, { timer, signal }: Limits): EgressError {
   if (error instanceof EgressError) return error;
   const options = { cause: error };
   if (timer.aborted) return new EgressError('timeout', 'the host took too long', options);

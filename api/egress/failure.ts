@@ -21,6 +21,6 @@ export class EgressError extends Error {
 }
 
 /** The failure for an address behind the wall. */
-export function refuseAddress(): EgressError {
+export function addressRefused(): EgressError {
   return new EgressError('refused', 'the host is in a network that may not be reached');
 }

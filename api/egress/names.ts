@@ -1,17 +1,17 @@
 // How the names of other servers become addresses that may be connected to.
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { EgressError, refuseAddress } from './failure.ts';
+import { addressRefused, EgressError } from './failure.ts';
 import { isLoopbackHost, type Wall } from './wall.ts';
 
 /** What a name resolves to. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-const dnsMilliseconds = 1_500;
+const dnsTimeoutMs = 1_500;
 const dnsTries = 2;
 
 /** How the host of a URL is looked up on this machine. */
-export function resolverFor(wall: Wall, url: URL): Resolve {
+export function chooseResolver(wall: Wall, url: URL): Resolve {
   if (isLoopbackHost(url.hostname)) return () => Promise.resolve(['127.0.0.1', '::1']);
   return wall.trustsName(url) ? resolveAsMachine : resolveByDns;
 }
@@ -21,7 +21,7 @@ async function resolveAsMachine(hostname: string): Promise<string[]> {
 }
 
 async function resolveByDns(hostname: string): Promise<string[]> {
-  const resolver = new Resolver({ timeout: dnsMilliseconds, tries: dnsTries });
+  const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: dnsTries });
   const results = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   return results.flatMap((result) => result.status === 'fulfilled' ? result.value : []);
 }
@@ -35,7 +35,7 @@ export function guardedLookup(resolve: Resolve, admits: (address: string) => boo
     resolve(hostname).then((addresses) => {
       const [first] = addresses;
       if (first === undefined) throw new EgressError('unreachable', 'the host has no address');
-      if (!addresses.every(admits)) throw refuseAddress();
+      if (!addresses.every(admits)) throw addressRefused();
       if (options.all !== true) return callback(null, first, isIP(first));
       callback(null, addresses.map((address) => ({ address, family: isIP(address) })));
     }).catch((error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), ''));

@@ -3,48 +3,49 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { Config } from '../../supervisor/protocol.ts';
 
 /** What an address is to this machine. `forbidden` is never reached, whatever the operator has set. */
-export type Reach = 'public' | 'loopback' | 'private' | 'forbidden';
+export type AddressKind = 'public' | 'loopback' | 'private' | 'forbidden';
 
 type Range = readonly [network: string, prefix: number];
 
 /** https://www.iana.org/assignments/iana-ipv4-special-registry and the -ipv6- one; what is in neither is public. */
-const ranges: Readonly<Record<Exclude<Reach, 'public'>, { ipv4: readonly Range[]; ipv6: readonly Range[] }>> =
-  {
-    // Link-local holds the metadata services of clouds; some keep theirs elsewhere. 0.0.0.0 is this machine to Linux.
-    forbidden: {
-      ipv4: [
-        ['0.0.0.0', 8],
-        ['169.254.0.0', 16],
-        ['100.100.100.200', 32],
-        ['168.63.129.16', 32],
-        ['192.0.0.0', 24],
-        ['192.0.2.0', 24],
-        ['192.88.99.0', 24],
-        ['198.51.100.0', 24],
-        ['203.0.113.0', 24],
-        ['224.0.0.0', 3],
-      ],
-      ipv6: [
-        ['fe80::', 10],
-        ['fec0::', 10],
-        ['ff00::', 8],
-        ['fd00:ec2::254', 128],
-        ['fd20:ce::254', 128],
-        ['2001::', 23],
-        ['2001:db8::', 32],
-        ['2002::', 16],
-        ['3fff::', 20],
-      ],
-    },
-    loopback: { ipv4: [['127.0.0.0', 8]], ipv6: [['::1', 128]] },
-    private: {
-      ipv4: [['10.0.0.0', 8], ['100.64.0.0', 10], ['172.16.0.0', 12], ['192.168.0.0', 16], [
-        '198.18.0.0',
-        15,
-      ]],
-      ipv6: [['fc00::', 7]],
-    },
-  };
+const ranges: Readonly<
+  Record<Exclude<AddressKind, 'public'>, { ipv4: readonly Range[]; ipv6: readonly Range[] }>
+> = {
+  // Link-local holds the metadata services of clouds; some keep theirs elsewhere. 0.0.0.0 is this machine to Linux.
+  forbidden: {
+    ipv4: [
+      ['0.0.0.0', 8],
+      ['169.254.0.0', 16],
+      ['100.100.100.200', 32],
+      ['168.63.129.16', 32],
+      ['192.0.0.0', 24],
+      ['192.0.2.0', 24],
+      ['192.88.99.0', 24],
+      ['198.51.100.0', 24],
+      ['203.0.113.0', 24],
+      ['224.0.0.0', 3],
+    ],
+    ipv6: [
+      ['fe80::', 10],
+      ['fec0::', 10],
+      ['ff00::', 8],
+      ['fd00:ec2::254', 128],
+      ['fd20:ce::254', 128],
+      ['2001::', 23],
+      ['2001:db8::', 32],
+      ['2002::', 16],
+      ['3fff::', 20],
+    ],
+  },
+  loopback: { ipv4: [['127.0.0.0', 8]], ipv6: [['::1', 128]] },
+  private: {
+    ipv4: [['10.0.0.0', 8], ['100.64.0.0', 10], ['172.16.0.0', 12], ['192.168.0.0', 16], [
+      '198.18.0.0',
+      15,
+    ]],
+    ipv6: [['fc00::', 7]],
+  },
+};
 
 const lists = (['forbidden', 'loopback', 'private'] as const).map((reach) => {
   const { ipv4, ipv6 } = ranges[reach];
@@ -55,28 +56,28 @@ const lists = (['forbidden', 'loopback', 'private'] as const).map((reach) => {
 });
 
 /** What the text of an address stands for. IPv6 forms that carry an IPv4 address count as that address. */
-export function reachOf(address: string): Reach {
+export function addressKind(address: string): AddressKind {
   if (isIPv4(address)) return lists.find(([, list]) => list.check(address, 'ipv4'))?.[0] ?? 'public';
   if (!isIPv6(address) || address.includes('%')) return 'forbidden';
   const carried = carriedIPv4(address);
-  if (carried !== undefined) return reachOf(carried);
+  if (carried !== undefined) return addressKind(carried);
   const known = lists.find(([, list]) => list.check(address, 'ipv6'))?.[0];
   // Only 2000::/3 is given out.
-  return known ?? ([0x2000, 0x3000].includes(groupsOf(address)[0] & 0xf000) ? 'public' : 'forbidden');
+  return known ?? ([0x2000, 0x3000].includes(parseGroups(address)[0] & 0xf000) ? 'public' : 'forbidden');
 }
 
 type Groups = readonly [number, number, number, number, number, number, number, number];
 
 /** The IPv4 address in a mapped one (RFC 4291 section 2.5.5.2) or in one of NAT64 (RFC 6052). */
 function carriedIPv4(address: string): string | undefined {
-  const [a, b, c, d, e, f, high, low] = groupsOf(address);
+  const [a, b, c, d, e, f, high, low] = parseGroups(address);
   const isMapped = a === 0 && b === 0 && c === 0 && d === 0 && e === 0 && f === 0xffff;
   const isTranslated = a === 0x64 && b === 0xff9b && c === 0 && d === 0 && e === 0 && f === 0;
   if (!isMapped && !isTranslated) return undefined;
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
 }
 
-function groupsOf(address: string): Groups {
+function parseGroups(address: string): Groups {
   // The URL parser writes every spelling in one way: hexadecimal groups, at most one gap.
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const numbers = (text: string | undefined) =>
@@ -113,12 +114,12 @@ export class Wall {
 
   /** Whether a connection for this URL may go to this address, which its host is or was resolved to. */
   admits(address: string, url: URL): boolean {
-    const reach = reachOf(address);
+    const reach = addressKind(address);
     if (reach === 'public' || reach === 'forbidden') return reach === 'public';
     if (this.#setting === 'allow') return true;
     if (this.#setting === 'auto') return reach === 'loopback' && this.#isLocal;
     // Where it is `deny`, there are none.
-    return namesHost(this.#hosts, url);
+    return includesHost(this.#hosts, url);
   }
 
   /**
@@ -127,7 +128,7 @@ export class Wall {
    */
   trustsName(url: URL): boolean {
     return this.#setting === 'allow' || (this.#setting === 'auto' && this.#isLocal) ||
-      namesHost(this.#hosts, url);
+      includesHost(this.#hosts, url);
   }
 }
 
@@ -139,12 +140,12 @@ function hostOf({ hostname }: URL): string {
 }
 
 /** Whether hosts, each as `host` or `host:port`, name that of a URL; its port is known without being written, too. */
-export function namesHost(hosts: ReadonlySet<string>, { protocol, hostname, port }: URL): boolean {
+export function includesHost(hosts: ReadonlySet<string>, { protocol, hostname, port }: URL): boolean {
   const implied = protocol === 'https:' ? '443' : '80';
   return hosts.has(hostname) || hosts.has(`${hostname}:${port === '' ? implied : port}`);
 }
 
 /** Whether a host means this machine only (RFC 6761 section 6.3 for names). */
 export function isLoopbackHost(host: string): boolean {
-  return /^(.+\.)?localhost\.?$/i.test(host) || reachOf(host) === 'loopback';
+  return /^(.+\.)?localhost\.?$/i.test(host) || addressKind(host) === 'loopback';
 }

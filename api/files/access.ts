@@ -4,7 +4,7 @@ import { type FileRow, findFile } from '../../storage/app/files.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
 import type { BlobKey } from '../../storage/blobs/blob-store.ts';
 import type { Deps } from '../deps.ts';
-import { failGone } from '../auth/account/me.ts';
+import { failNoPrincipal } from '../auth/account/me.ts';
 import { fail } from '../errors.ts';
 import { bypassesRules, type Principal } from '../scope.ts';
 
@@ -19,7 +19,7 @@ export function listedUploader(app: AppDefinition, principal: Principal): string
 /** Whose a new file is: an end-user's, or nobody's (null). Throws `401` for a user of an earlier release, who is none here. */
 export function uploader({ role, id }: Principal): string | null {
   if (role !== 'user') return null;
-  return isUuid(id) ? id : failGone();
+  return isUuid(id) ? id : failNoPrincipal();
 }
 
 /**

@@ -1,7 +1,7 @@
 // Who causes what hooks are called for, as hook code sees it.
 import type { HookAuth } from '../../hook-runner/calls.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
-import { nameOf } from '../audit/actor.ts';
+import { principalName } from '../audit/actor.ts';
 import type { Deps } from '../deps.ts';
 import type { Principal } from '../scope.ts';
 import type { Actor, Author } from './ports.ts';
@@ -49,5 +49,5 @@ async function emailOf(
   { workspace: { database }, schema }: AppDefinition,
   principal: Principal,
 ): Promise<string> {
-  return await nameOf(deps, deps.databases.app(database, schema), principal) ?? '';
+  return await principalName(deps, deps.databases.app(database, schema), principal) ?? '';
 }

@@ -8,7 +8,7 @@ import {
 } from '../../storage/app/hook-environment.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { type Page, type PageRequest, slicePage } from '../../storage/sql/page.ts';
-import { actorOf, type By } from '../audit/actor.ts';
+import { type Caller, readActorName } from '../audit/actor.ts';
 import { auditApp } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail, failValidation } from '../errors.ts';
@@ -52,14 +52,14 @@ export async function showVariable(deps: ReadDeps, app: AppIdentity, name: strin
 export async function putVariable(
   deps: ChangeDeps,
   app: AppDefinition,
-  { name, value, by }: { name: string; value: string; by: By },
+  { name, value, by }: { name: string; value: string; by: Caller },
 ): Promise<Variable> {
   checkName(name);
   if (Buffer.byteLength(value) > longestValue) {
     failValidation([{ field: 'value', reason: `must have at most ${longestValue} bytes` }]);
   }
   const sealed = deps.secrets.seal('hook-environment', ownerOf(app, name), Buffer.from(value));
-  const actor = await actorOf(deps, by.principal);
+  const actor = await readActorName(deps, by.principal);
   await deps.databases.app(app.workspace.database, app.schema).transaction(async (sql) => {
     const details = await before(sql, app, name);
     const variable = { name, sealed, updated_at: by.now, max: mostVariables };
@@ -76,10 +76,10 @@ export async function putVariable(
 export async function removeVariable(
   deps: ChangeDeps,
   app: AppDefinition,
-  { name, by }: { name: string; by: By },
+  { name, by }: { name: string; by: Caller },
 ): Promise<void> {
   checkName(name);
-  const actor = await actorOf(deps, by.principal);
+  const actor = await readActorName(deps, by.principal);
   await deps.databases.app(app.workspace.database, app.schema).transaction(async (sql) => {
     const details = await before(sql, app, name);
     if (!await deleteHookVariable(sql, app.schema, name)) failNoVariable(name);

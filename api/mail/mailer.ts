@@ -15,33 +15,33 @@ import {
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { logFailure } from '../logging/events.ts';
-import type { AppLetter, Content, Letter, Mail } from './message.ts';
+import type { AppMessage, MailQueue, MessageContent, ServerMessage } from './message.ts';
 import { render, UnreadableTemplate } from './templates.ts';
 import { createTransport, type Transport } from './transport.ts';
 
-type CourierDeps = Pick<Deps, 'databases' | 'secrets' | 'now' | 'newId' | 'observe'> & {
+type MailerDeps = Pick<Deps, 'databases' | 'secrets' | 'now' | 'newId' | 'observe'> & {
   config: Pick<Deps['config'], 'mail' | 'data_dir'>;
 };
 
 /** Mails under way at once: a provider that hangs holds up no more than these. */
-const hands = 16;
+const maxWorkers = 16;
 /** Those of one workspace: a provider that asks servers of its recipients, and waits for them, holds up nobody else's. */
-const handsOfWorkspace = 4;
+const maxWorkersPerWorkspace = 4;
 /** What waits of the hooks of one workspace while the provider puts it off, for a day at most. */
 export const waitingLimits: MailQueueLimits = { mails: 5_000, bytes: 64 * 1024 * 1024 };
-const lookMilliseconds = 2_000;
+const pollMs = 2_000;
 /** How long the sending of one mail may take. */
-const attemptMilliseconds = 45_000;
+const attemptTimeoutMs = 45_000;
 /** Longer than any attempt takes: afterwards whoever sent it is taken for dead. */
-const leaseMilliseconds = 60_000;
-const firstRetryMilliseconds = 2_000;
-const lastRetryMilliseconds = 600_000;
-const strikeMilliseconds = 500;
-const closeMilliseconds = 2_000;
+const leaseMs = 60_000;
+const firstRetryMs = 2_000;
+const maxRetryMs = 600_000;
+const removeRetryMs = 500;
+const closeTimeoutMs = 2_000;
 
 /** The mail of one process. */
-export class Courier implements Mail {
-  readonly #deps: CourierDeps;
+export class Mailer implements MailQueue {
+  readonly #deps: MailerDeps;
   readonly #transport: Transport;
   readonly #folder: string;
   readonly #busy = new Set<Promise<void>>();
@@ -50,20 +50,20 @@ export class Courier implements Mail {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(deps: CourierDeps) {
+  constructor(deps: MailerDeps) {
     this.#deps = deps;
-    this.#transport = createTransport(deps.config, { attemptMilliseconds });
+    this.#transport = createTransport(deps.config, { attemptMilliseconds: attemptTimeoutMs });
     this.#folder = join(deps.config.data_dir, 'mail');
   }
 
   /** Begins to look for mail that is due. */
   start(): void {
-    this.#timer = setInterval(() => this.#lendHand(), lookMilliseconds);
+    this.#timer = setInterval(() => this.#lendHand(), pollMs);
     this.#timer.unref();
     this.#lendHand();
   }
 
-  async post(letter: Letter | AppLetter): Promise<void> {
+  async enqueue(letter: ServerMessage | AppMessage): Promise<void> {
     const { databases: { control }, secrets, newId, now } = this.#deps;
     const id = newId();
     const created_at = now();
@@ -84,7 +84,7 @@ export class Courier implements Mail {
     this.#closed = true;
     clearInterval(this.#timer);
     const patience = new AbortController();
-    const waited = pause(closeMilliseconds, undefined, { signal: patience.signal }).catch(() => undefined);
+    const waited = pause(closeTimeoutMs, undefined, { signal: patience.signal }).catch(() => undefined);
     await Promise.race([Promise.all(this.#busy), waited]);
     patience.abort();
     this.#transport.close();
@@ -92,7 +92,7 @@ export class Courier implements Mail {
 
   /** One more sends mail until none is due. */
   #lendHand(): void {
-    if (this.#closed || this.#busy.size >= hands) return;
+    if (this.#closed || this.#busy.size >= maxWorkers) return;
     const work = this.#work()
       .catch(logFailure(this.#deps, 'send mail'))
       .finally(() => this.#busy.delete(work));
@@ -126,10 +126,10 @@ export class Courier implements Mail {
     return {
       now,
       // A clock that is put right by some seconds changes nothing.
-      last: new Date(now.getTime() + lastRetryMilliseconds + leaseMilliseconds),
-      leaseEnds: new Date(now.getTime() + leaseMilliseconds),
+      last: new Date(now.getTime() + maxRetryMs + leaseMs),
+      leaseEnds: new Date(now.getTime() + leaseMs),
       served: [...ofEach.keys()],
-      full: [...ofEach].filter(([, { length }]) => length >= handsOfWorkspace).map(([workspace]) =>
+      full: [...ofEach].filter(([, { length }]) => length >= maxWorkersPerWorkspace).map(([workspace]) =>
         workspace
       ),
       underWay: underWay.map(({ id }) => id),
@@ -137,7 +137,7 @@ export class Courier implements Mail {
   }
 
   /** Undefined when nobody is to get it. */
-  async #contentOf(letter: Letter | AppLetter, writtenAt: Date): Promise<Content | undefined> {
+  async #contentOf(letter: ServerMessage | AppMessage, writtenAt: Date): Promise<MessageContent | undefined> {
     if ('content' in letter) return letter.content;
     return letter.discard ? undefined : await render({ letter, writtenAt }, this.#folder);
   }
@@ -148,7 +148,7 @@ export class Courier implements Mail {
     try {
       await this.#send(mail);
     } catch (error) {
-      const wait = Math.min(lastRetryMilliseconds, firstRetryMilliseconds * 2 ** (attempts - 1));
+      const wait = Math.min(maxRetryMs, firstRetryMs * 2 ** (attempts - 1));
       const again = new Date(now().getTime() + wait);
       const isFinal = isRefusal(error) || again >= expires_at;
       observe({ type: 'mail_failed', mail: id, attempts, error: reasonOf(error), gives_up: isFinal });
@@ -159,7 +159,7 @@ export class Courier implements Mail {
 
   async #send({ id, sealed, created_at, expires_at }: ClaimedMail): Promise<void> {
     const { secrets, now } = this.#deps;
-    const letter: Letter | AppLetter = JSON.parse(secrets.open('mail', id, sealed).toString('utf8'));
+    const letter: ServerMessage | AppMessage = JSON.parse(secrets.open('mail', id, sealed).toString('utf8'));
     const content = await this.#contentOf(letter, created_at);
     if (content === undefined || expires_at <= now()) return;
     await this.#transport.send({ ...content, id, to: letter.to, date: created_at });
@@ -172,7 +172,7 @@ export class Courier implements Mail {
         return await this.#deps.databases.control.run((sql) => removeMail(sql, id));
       } catch (error) {
         if (!(error instanceof StorageError) || this.#closed) throw error;
-        await pause(strikeMilliseconds);
+        await pause(removeRetryMs);
       }
     }
   }

@@ -1,13 +1,13 @@
 // What features hand to the mail: which letter, to whom, with which values.
 
 /** The letters that the server writes. */
-export type LetterKind = 'verify-email' | 'password-reset' | 'email-change' | 'email-changed' | 'otp';
+export type MessageKind = 'verify-email' | 'password-reset' | 'email-change' | 'email-changed' | 'otp';
 
 /** A letter to be sent. */
-export interface Letter {
+export interface ServerMessage {
   /** Id of the workspace that it is about. */
   workspace: string;
-  kind: LetterKind;
+  kind: MessageKind;
   /** One address. */
   to: string;
   /** The token or code, which stands alone on its own line; null in a letter that only tells something. */
@@ -19,17 +19,17 @@ export interface Letter {
 }
 
 /** A letter in an app's own words. Waits behind those of the server. */
-export interface AppLetter {
+export interface AppMessage {
   /** Id of the workspace that the app is in. */
   workspace: string;
   /** One address. */
   to: string;
-  content: Content;
+  content: MessageContent;
   lifeSeconds: number;
 }
 
 /** What a letter says. */
-export interface Content {
+export interface MessageContent {
   /** One line. */
   subject: string;
   text: string;
@@ -37,7 +37,7 @@ export interface Content {
 }
 
 /** The way out for letters. */
-export interface Mail {
+export interface MailQueue {
   /** Stores a letter, to be sent in the background. Throws `StorageError`; `429` when too many of the workspace's apps wait. */
-  post(letter: Letter | AppLetter): Promise<void>;
+  enqueue(letter: ServerMessage | AppMessage): Promise<void>;
 }

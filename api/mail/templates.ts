@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../storage/sql/error-code.ts';
-import type { Content, Letter, LetterKind } from './message.ts';
+import type { MessageContent, MessageKind, ServerMessage } from './message.ts';
 
 /** A letter's parts, with `{{name}}` where a value goes. */
 interface Template {
@@ -16,7 +16,7 @@ const changed = [
   'If you did not change it, contact the people who run the service.',
 ];
 
-const templates: Readonly<Record<LetterKind, Template>> = {
+const templates: Readonly<Record<MessageKind, Template>> = {
   'verify-email': template('Confirm your email address', [
     'To confirm that this is your email address, enter this text:',
     'It works once, for {{minutes}} minutes. If you did not ask for it, ignore this mail.',
@@ -64,9 +64,9 @@ function template(subject: string, [before, after]: [string, string]): Template 
  * `UnreadableTemplate`.
  */
 export async function render(
-  { letter, writtenAt }: { letter: Letter; writtenAt: Date },
+  { letter, writtenAt }: { letter: ServerMessage; writtenAt: Date },
   folder: string,
-): Promise<Content> {
+): Promise<MessageContent> {
   const known = templates[letter.kind];
   const [subject, text, html] = await Promise.all([
     readOr(join(folder, `${letter.kind}.subject.txt`), known.subject),

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { domainToASCII } from 'node:url';
 import type { Transporter } from 'nodemailer';
 import type { Config } from '../../supervisor/protocol.ts';
-import type { Content } from './message.ts';
+import type { MessageContent } from './message.ts';
 
 /** One mail. */
-export interface Message extends Content {
+export interface OutgoingMail extends MessageContent {
   /** A v7 UUID: names the file, and is the Message-ID. */
   id: string;
   to: string;
@@ -16,12 +16,12 @@ export interface Message extends Content {
 
 /** Sends mails, one a call. Throws what went wrong. */
 export interface Transport {
-  send(message: Message): Promise<void>;
+  send(message: OutgoingMail): Promise<void>;
   close(): void;
 }
 
 /** An SMTP server that does not even greet is given up after this long. */
-const patienceMilliseconds = 10_000;
+const connectTimeoutMs = 10_000;
 
 /**
  * The transport that the configuration names. An SMTP server that never says all it has to say is given up after
@@ -50,7 +50,7 @@ export function createTransport(
 /** Made with the first mail: nodemailer is large, and many servers send none. */
 function throughTransporter(
   make: () => Promise<Transporter>,
-  send: (transporter: Transporter, message: Message) => Promise<void>,
+  send: (transporter: Transporter, message: OutgoingMail) => Promise<void>,
 ): Transport {
   let made: Promise<Transporter> | undefined;
   return {
@@ -67,10 +67,10 @@ async function smtpTransporter(url: string, attemptMilliseconds: number): Promis
   const { createTransport } = await import('nodemailer');
   return createTransport({
     url,
-    connectionTimeout: patienceMilliseconds,
-    greetingTimeout: patienceMilliseconds,
+    connectionTimeout: connectTimeoutMs,
+    greetingTimeout: connectTimeoutMs,
     socketTimeout: attemptMilliseconds,
-    dnsTimeout: patienceMilliseconds,
+    dnsTimeout: connectTimeoutMs,
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -84,7 +84,7 @@ async function composer(): Promise<Transporter> {
 /** Files appear whole, and the newest is the last by name. */
 async function keepInOutbox(
   composer: Transporter,
-  { from, message, folder }: { from: string; message: Message; folder: string },
+  { from, message, folder }: { from: string; message: OutgoingMail; folder: string },
 ): Promise<void> {
   const { message: content } = await composer.sendMail(envelopeOf(from, message));
   if (!Buffer.isBuffer(content)) throw new Error('the mail was not composed');
@@ -94,7 +94,7 @@ async function keepInOutbox(
   await rename(draft, join(folder, `${message.id}.eml`));
 }
 
-function envelopeOf(from: string, { id, to, date, subject, text, html }: Message) {
+function envelopeOf(from: string, { id, to, date, subject, text, html }: OutgoingMail) {
   const domain = /@([^\s>]+)>?\s*$/.exec(from)?.[1] ?? '';
   // As an object, the address is one address whatever characters it holds.
   return {

@@ -22,7 +22,7 @@ export function authenticate(arrival: RequestInfo, by: Authenticator): Principal
   if (authorization !== undefined) {
     const token = readBearer(arrival) ??
       fail('unauthorized', 'the Authorization header must be "Bearer <token>"');
-    return by.tokens.recall(token) ?? by.tokens.verify(token);
+    return by.tokens.verifyCached(token) ?? by.tokens.verify(token);
   }
   const cookie = readCookie(arrival, `${by.cookiePrefix}_at`);
   if (cookie === undefined) return null;
@@ -43,7 +43,8 @@ export function authenticateCookie(
   cookie: string,
   { tokens, clearedCookie }: Pick<Authenticator, 'tokens' | 'clearedCookie'>,
 ): Principal | Promise<Principal> {
-  return tokens.recall(cookie) ?? tokens.verify(cookie).catch((error) => takeAway(clearedCookie, error));
+  return tokens.verifyCached(cookie) ??
+    tokens.verify(cookie).catch((error) => takeAway(clearedCookie, error));
 }
 
 function takeAway(clearedCookie: readonly [string, string], error: unknown): never {

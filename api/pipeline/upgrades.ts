@@ -30,7 +30,7 @@ export function createWebSockets(deps: Deps, door: RequestGuards): WebSockets {
       addressOf: (request) => networkOf(clientAddressOf(request, config.http.trust_proxy)),
       authenticate: async (token) => {
         await door.cacheSync.untilFresh();
-        return tokens.recall(token) ?? tokens.verify(token);
+        return tokens.verifyCached(token) ?? tokens.verify(token);
       },
       authenticateCookie: (token) => authenticateCookie(token, door.authenticator),
       requireApp: async ({ workspace, app }) => {

@@ -4,18 +4,18 @@ import type { Databases } from '../../storage/connections/databases.ts';
 import { isTenantId } from '../../storage/sql/ids.ts';
 import { listPoliciesFor, type PolicyLevel, type PolicyRow } from '../../storage/control/policies.ts';
 import type { TenantPath } from '../scope.ts';
-import { levelOf, type LevelSpec } from './chain.ts';
+import { levelAt, type LevelSpec } from './chain.ts';
 import { storedSpec } from './stored.ts';
 
 /** One level's setting, and when it was made. */
-export interface Entry extends LevelSpec {
+export interface PolicyEntry extends LevelSpec {
   updatedAt: Date;
 }
 
-type Fields = Map<string, Entry>;
+type Fields = Map<string, PolicyEntry>;
 
 /** The rows that count in one workspace (or, without one, at the system), by level. */
-interface Chapter {
+interface WorkspacePolicies {
   readonly system: Fields;
   readonly workspace: Fields;
   readonly apps: Map<string, Fields>;
@@ -28,9 +28,9 @@ const systemKey = '';
  * The policies as one process knows them. What is forgotten while it is being read is not kept: the load then belongs
  * to nobody's entry.
  */
-export class PolicyBook {
+export class PolicyCache {
   readonly #databases: Databases;
-  readonly #chapters = new Map<string, Promise<Chapter>>();
+  readonly #chapters = new Map<string, Promise<WorkspacePolicies>>();
   #revision = 0;
 
   constructor(databases: Databases) {
@@ -43,7 +43,7 @@ export class PolicyBook {
   }
 
   /** What the levels down to this place have set of a field, from the top. Throws `StorageError`. */
-  async levels(field: string, at: TenantPath): Promise<Entry[]> {
+  async levels(field: string, at: TenantPath): Promise<PolicyEntry[]> {
     const fields = await this.#at(at);
     return fields.map((known) => known.get(field)).filter((entry) => entry !== undefined);
   }
@@ -75,7 +75,7 @@ export class PolicyBook {
     return own === undefined ? [chapter.system, chapter.workspace] : [chapter.system, chapter.workspace, own];
   }
 
-  #chapter(workspace: string | undefined): Promise<Chapter> {
+  #chapter(workspace: string | undefined): Promise<WorkspacePolicies> {
     const key = workspace !== undefined && isTenantId(workspace) ? workspace : systemKey;
     const known = this.#chapters.get(key);
     if (known !== undefined) return known;
@@ -90,24 +90,24 @@ export class PolicyBook {
 }
 
 /** What the levels down to a place have set, of rows of one field that come parents first. */
-export function entriesAt(rows: readonly PolicyRow[], { workspace, app }: PolicyLevel): Entry[] {
+export function entriesAt(rows: readonly PolicyRow[], { workspace, app }: PolicyLevel): PolicyEntry[] {
   const isOnTheWay = (row: PolicyLevel) =>
     row.workspace === null || row.workspace === workspace && (row.app === null || row.app === app);
   return rows.filter(isOnTheWay).map(entryOf);
 }
 
-function entryOf(row: PolicyRow): Entry {
-  return { level: levelOf(row), spec: storedSpec(row.spec), updatedAt: row.updated_at };
+function entryOf(row: PolicyRow): PolicyEntry {
+  return { level: levelAt(row), spec: storedSpec(row.spec), updatedAt: row.updated_at };
 }
 
-function chapterOf(rows: readonly PolicyRow[]): Chapter {
-  const chapter: Chapter = { system: new Map(), workspace: new Map(), apps: new Map() };
+function chapterOf(rows: readonly PolicyRow[]): WorkspacePolicies {
+  const chapter: WorkspacePolicies = { system: new Map(), workspace: new Map(), apps: new Map() };
   for (const row of rows) {
     const { workspace, app, field } = row;
     const entry = entryOf(row);
     if (workspace === null) chapter.system.set(field, entry);
     else if (app === null) chapter.workspace.set(field, entry);
-    else chapter.apps.set(app, (chapter.apps.get(app) ?? new Map<string, Entry>()).set(field, entry));
+    else chapter.apps.set(app, (chapter.apps.get(app) ?? new Map<string, PolicyEntry>()).set(field, entry));
   }
   return chapter;
 }

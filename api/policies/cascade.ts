@@ -1,11 +1,11 @@
 // What a change at one level makes of the levels below it.
 import type { PolicyLevel, PolicyRow } from '../../storage/control/policies.ts';
-import { boundOf, type LevelSpec } from './chain.ts';
+import { combineLevels, type LevelSpec } from './chain.ts';
 import { clamp, isSameSpec, type PolicySpec } from './spec.ts';
 import { storedSpec } from './stored.ts';
 
 /** A stored row, its spec read. */
-export interface Stored extends PolicyLevel {
+export interface StoredPolicy extends PolicyLevel {
   field: string;
   spec: PolicySpec;
 }
@@ -21,7 +21,7 @@ export interface Cascaded {
 }
 
 /** Reads rows of one field. */
-export function readStored(rows: readonly PolicyRow[]): Stored[] {
+export function readStored(rows: readonly PolicyRow[]): StoredPolicy[] {
   return rows.map(({ workspace, app, field, spec }) => ({ workspace, app, field, spec: storedSpec(spec) }));
 }
 
@@ -30,7 +30,7 @@ export function readStored(rows: readonly PolicyRow[]): Stored[] {
  * server's own, of a field with meaning.
  */
 export function boundAbove(
-  rows: readonly Stored[],
+  rows: readonly StoredPolicy[],
   { workspace, app }: PolicyLevel,
   server: PolicySpec | undefined,
 ): PolicySpec | undefined {
@@ -41,14 +41,14 @@ export function boundAbove(
       levels.push({ level: 'workspace', spec: row.spec });
     }
   }
-  return boundOf(levels)?.spec;
+  return combineLevels(levels)?.spec;
 }
 
 /**
  * What becomes of the rows of a field when those above them are as they are now. `rows` come parents first; the answer
  * names exactly the rows whose spec must change, in that order.
  */
-export function cascade(rows: readonly Stored[], server: PolicySpec | undefined): Cascaded[] {
+export function cascade(rows: readonly StoredPolicy[], server: PolicySpec | undefined): Cascaded[] {
   const top = boundAbove(rows, { workspace: '', app: null }, server);
   const workspaces = new Map<string, PolicySpec>();
   const changes: Cascaded[] = [];

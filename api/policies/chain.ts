@@ -4,19 +4,19 @@ import { type AnyDefinition, policyDefinitions } from './definitions.ts';
 import { clamp, isSameSpec, type PolicySpec } from './spec.ts';
 
 /** Where a bound comes from: `server` is what stands while the master has set nothing. */
-export type Level = 'server' | 'system' | 'workspace' | 'app';
+export type PolicyLevel = 'server' | 'system' | 'workspace' | 'app';
 
 /** The level that a place stands at; members that are missing may be null too, as rows have them. */
-export function levelOf(
+export function levelAt(
   { workspace, app }: { workspace?: string | null | undefined; app?: string | null | undefined },
-): Exclude<Level, 'server'> {
+): Exclude<PolicyLevel, 'server'> {
   if (typeof app === 'string') return 'app';
   return typeof workspace === 'string' ? 'workspace' : 'system';
 }
 
 /** What a level has set. */
 export interface LevelSpec {
-  level: Level;
+  level: PolicyLevel;
   spec: PolicySpec;
 }
 
@@ -24,11 +24,11 @@ export interface LevelSpec {
 export interface Bound {
   spec: PolicySpec;
   /** By member of the spec: `min`, `max`, `state`, `allowed`; `kind` for a free one. */
-  setBy: Readonly<Record<string, Level>>;
+  setBy: Readonly<Record<string, PolicyLevel>>;
 }
 
 /** The definition of a field that the server itself obeys, or undefined for one of the apps' own. */
-export function definitionOf(field: string): AnyDefinition | undefined {
+export function findDefinition(field: string): AnyDefinition | undefined {
   return Object.hasOwn(policyDefinitions, field)
     ? policyDefinitions[field as keyof typeof policyDefinitions]
     : undefined;
@@ -52,7 +52,7 @@ export function serverSpec(definition: AnyDefinition, config: Config): PolicySpe
  * What holds below all these levels, or undefined where none has set anything. The master's own setting takes the place
  * of the server's; every further one is read as if it had been clamped, whatever is stored.
  */
-export function boundOf(levels: readonly LevelSpec[]): Bound | undefined {
+export function combineLevels(levels: readonly LevelSpec[]): Bound | undefined {
   let bound: Bound | undefined;
   for (const { level, spec } of levels) {
     const next = bound === undefined || level === 'system' ? spec : clamp(spec, bound.spec);
@@ -61,7 +61,7 @@ export function boundOf(levels: readonly LevelSpec[]): Bound | undefined {
   return bound;
 }
 
-function reasons(spec: PolicySpec, level: Level, above: Bound | undefined): Bound['setBy'] {
+function reasons(spec: PolicySpec, level: PolicyLevel, above: Bound | undefined): Bound['setBy'] {
   const members = Object.entries(spec).filter(([name]) => name !== 'kind' || spec.kind === 'free');
   return Object.fromEntries(members.map(([name, value]) => {
     const before: Readonly<Record<string, unknown>> = above === undefined ? {} : { ...above.spec };

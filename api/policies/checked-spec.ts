@@ -1,15 +1,15 @@
 // What a policy may be called, and what a field may be set to.
 import { failValidation } from '../errors.ts';
-import { definitionOf } from './chain.ts';
+import { findDefinition } from './chain.ts';
 import type { PolicySpec } from './spec.ts';
 
 const fieldPattern = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/;
 /** In characters. */
-export const longestField = 200;
+export const maxFieldLength = 200;
 
 /** Whether a policy may have this name. The database is not asked for another: some it cannot even be asked for. */
 export function isFieldName(field: string): boolean {
-  return fieldPattern.test(field) && field.length <= longestField;
+  return fieldPattern.test(field) && field.length <= maxFieldLength;
 }
 
 /** The spec, once the field may have it, its words each once. Throws `400 validation`. */
@@ -17,13 +17,13 @@ export function checkedSpec(field: string, spec: PolicySpec): PolicySpec {
   if (!isFieldName(field)) {
     failValidation([{
       field: 'field',
-      reason: `"${field.slice(0, longestField)}" is not a name like \`a.b\``,
+      reason: `"${field.slice(0, maxFieldLength)}" is not a name like \`a.b\``,
     }]);
   }
   if (spec.kind === 'range' && spec.min > spec.max) {
     failValidation([{ field: 'max', reason: 'must not be below min' }]);
   }
-  const definition = definitionOf(field);
+  const definition = findDefinition(field);
   if (definition === undefined) return unrepeated(spec);
   if (spec.kind !== definition.kind) {
     failValidation([{ field: 'kind', reason: `${field} is a ${definition.kind}, not a ${spec.kind}` }]);

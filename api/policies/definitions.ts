@@ -34,7 +34,7 @@ export interface SetDefinition {
 export type AnyDefinition = RangeDefinition | ToggleDefinition | SetDefinition;
 
 /** A maximum that bounds nothing: what quotas have until somebody sets another. */
-export const unlimited = Number.MAX_SAFE_INTEGER;
+export const unlimitedQuota = Number.MAX_SAFE_INTEGER;
 
 const host = '(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\\[[0-9a-f:.]+\\])';
 /** 1 to 65535. */
@@ -134,28 +134,28 @@ export const policyDefinitions = {
     kind: 'range',
     meaning: 'Size of an app’s tables, indexes and files, in MB of 1,048,576 bytes.',
     min: 0,
-    max: () => unlimited,
+    max: () => unlimitedQuota,
     default: 'max',
   },
   'quota.records': {
     kind: 'range',
     meaning: 'Records of an app, in all its collections.',
     min: 0,
-    max: () => unlimited,
+    max: () => unlimitedQuota,
     default: 'max',
   },
   'quota.users': {
     kind: 'range',
     meaning: 'End-users of a workspace.',
     min: 0,
-    max: () => unlimited,
+    max: () => unlimitedQuota,
     default: 'max',
   },
   'quota.requests_per_sec': {
     kind: 'range',
     meaning: 'Requests to an app in a second, from all callers. Administration requests do not count.',
     min: 0,
-    max: () => unlimited,
+    max: () => unlimitedQuota,
     default: 'max',
   },
 } as const satisfies Record<string, AnyDefinition>;
@@ -173,4 +173,4 @@ export type TogglePolicy = NameOf<'toggle'>;
 export type SetPolicy = NameOf<'enum_set'>;
 
 /** No access token lives longer, in milliseconds. */
-export const longestTokenLife = policyDefinitions['tokens.access_ttl_sec'].max() * 1_000;
+export const maxTokenLifeMs = policyDefinitions['tokens.access_ttl_sec'].max() * 1_000;

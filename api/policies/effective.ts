@@ -1,8 +1,8 @@
 // The one way to read a policy: what holds at a place once every level above it has been applied.
 import type { Config } from '../../supervisor/protocol.ts';
 import type { TenantPath } from '../scope.ts';
-import type { PolicyBook } from './cache.ts';
-import { boundOf, serverSpec } from './chain.ts';
+import type { PolicyCache } from './cache.ts';
+import { combineLevels, serverSpec } from './chain.ts';
 import {
   policyDefinitions,
   type RangeDefinition,
@@ -27,11 +27,13 @@ export interface Policies {
 }
 
 /** Reads the policies of a place out of the book. */
-export function effectivePolicies({ config, book }: { config: Config; book: PolicyBook }): Policies {
+export function effectivePolicies({ config, book }: { config: Config; book: PolicyCache }): Policies {
   const specAt = async (name: keyof typeof policyDefinitions, at: TenantPath): Promise<PolicySpec> => {
     const own = serverSpec(policyDefinitions[name], config);
     const levels = await book.levels(name, at);
-    return levels.length === 0 ? own : boundOf([{ level: 'server', spec: own }, ...levels])?.spec ?? own;
+    return levels.length === 0
+      ? own
+      : combineLevels([{ level: 'server', spec: own }, ...levels])?.spec ?? own;
   };
   return {
     async range(name, at) {

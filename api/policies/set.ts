@@ -11,17 +11,17 @@ import {
   putPolicies,
 } from '../../storage/control/policies.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
-import { actorIn, type By } from '../audit/actor.ts';
-import { keepingEntry, type WriteEntry } from '../audit/remote-entry.ts';
+import { actorName, type Caller } from '../audit/actor.ts';
+import { withRemoteEntry, type WriteRemoteEntry } from '../audit/remote-entry.ts';
 import { auditApp, type AuditEvent, auditSystem, auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail, failValidation } from '../errors.ts';
 import { lockWorkspace } from '../target.ts';
 import { entriesAt } from './cache.ts';
-import { boundAbove, cascade, type Cascaded, readStored, type Stored } from './cascade.ts';
-import { definitionOf, levelOf, serverSpec } from './chain.ts';
-import { checkedSpec, isFieldName, longestField } from './checked-spec.ts';
-import { answerOf, type PolicyAnswer } from './show.ts';
+import { boundAbove, cascade, type Cascaded, readStored, type StoredPolicy } from './cascade.ts';
+import { findDefinition, levelAt, serverSpec } from './chain.ts';
+import { checkedSpec, isFieldName, maxFieldLength } from './checked-spec.ts';
+import { type PolicyResponse, showLevel } from './show.ts';
 import { type PolicySpec, violation } from './spec.ts';
 
 /** The level that a policy is set at: the system, a workspace, or an app. */
@@ -33,13 +33,13 @@ export interface LevelTarget {
 /** Which policy is changed, and by whom. */
 export interface PolicyChange {
   field: string;
-  by: By;
+  caller: Caller;
 }
 
-type SetDeps = Pick<Deps, 'config' | 'databases' | 'policyBook' | 'newId' | 'now'>;
+type SetDeps = Pick<Deps, 'config' | 'databases' | 'policyCache' | 'newId' | 'now'>;
 
 /** Of all policies of a workspace and its apps, as JSON. */
-const mostBytes = 4 * 1_048_576;
+const maxBytes = 4 * 1_048_576;
 
 /**
  * Sets a policy and clamps what lies below. Throws `400 validation` for a name or spec that cannot be,
@@ -49,31 +49,31 @@ export async function setPolicy(
   deps: SetDeps,
   target: LevelTarget,
   spec: PolicySpec,
-  { field, by }: PolicyChange,
-): Promise<PolicyAnswer & { cascaded: Cascaded[] }> {
+  { field, caller }: PolicyChange,
+): Promise<PolicyResponse & { cascaded: Cascaded[] }> {
   const wanted = checkedSpec(field, spec);
   const place = placeOf(target);
   const { rows, cascaded } = await change(
     deps,
     target,
-    { field, by, action: 'policy_set' },
+    { field, caller, action: 'policy_set' },
     async (sql, before) => {
       const bound = boundAbove(before, place, ownBound(deps, field));
       const reason = bound === undefined || place.workspace === null ? undefined : violation(wanted, bound);
       if (reason !== undefined) fail('policy_violation', `${field}: ${reason}`);
-      await putPolicies(sql, [{ ...place, field, spec: wanted, updated_at: by.now }]);
+      await putPolicies(sql, [{ ...place, field, spec: wanted, updated_at: caller.now }]);
       await refuseTooMuch(sql, place, wanted);
       return wanted;
     },
   );
   // As it was then: it may have been removed again by now, and the app with it.
-  return { ...answerOf(deps.config, { field, scope: levelOf(place) }, entriesAt(rows, place)), cascaded };
+  return { ...showLevel(deps.config, { field, scope: levelAt(place) }, entriesAt(rows, place)), cascaded };
 }
 
 /** All policies of a workspace are read together and kept in memory. Those that are no list are short. */
 async function refuseTooMuch(sql: Sql, { workspace }: PolicyLevel, { kind }: PolicySpec): Promise<void> {
-  if (workspace === null || kind !== 'enum_set' || await policyBytes(sql, workspace) <= mostBytes) return;
-  const reason = `is too much: the policies of a workspace and its apps take up at most ${mostBytes} bytes`;
+  if (workspace === null || kind !== 'enum_set' || await policyBytes(sql, workspace) <= maxBytes) return;
+  const reason = `is too much: the policies of a workspace and its apps take up at most ${maxBytes} bytes`;
   failValidation([{ field: 'allowed', reason }]);
 }
 
@@ -81,13 +81,13 @@ async function refuseTooMuch(sql: Sql, { workspace }: PolicyLevel, { kind }: Pol
 export async function removePolicy(
   deps: SetDeps,
   target: LevelTarget,
-  { field, by }: PolicyChange,
+  { field, caller }: PolicyChange,
 ): Promise<{ ok: true }> {
   const place = placeOf(target);
   const failNotSet = () =>
-    fail('not_found', `policy "${field.slice(0, longestField)}" is not set at this level`);
+    fail('not_found', `policy "${field.slice(0, maxFieldLength)}" is not set at this level`);
   if (!isFieldName(field)) failNotSet();
-  await change(deps, target, { field, by, action: 'policy_delete' }, async (sql) => {
+  await change(deps, target, { field, caller, action: 'policy_delete' }, async (sql) => {
     if (!await deletePolicy(sql, { ...place, field })) failNotSet();
     return null;
   });
@@ -102,8 +102,8 @@ export async function removePolicy(
 async function change(
   deps: SetDeps,
   target: LevelTarget,
-  { field, by, action }: PolicyChange & { action: string },
-  apply: (sql: Sql, rows: readonly Stored[]) => Promise<PolicySpec | null>,
+  { field, caller, action }: PolicyChange & { action: string },
+  apply: (sql: Sql, rows: readonly StoredPolicy[]) => Promise<PolicySpec | null>,
 ): Promise<{ rows: PolicyRow[]; cascaded: Cascaded[] }> {
   const place = placeOf(target);
   const make = (audit: Audit) => async (sql: Sql) => {
@@ -116,31 +116,31 @@ async function change(
     const cascaded = cascade(readStored(rows), ownBound(deps, field));
     await putPolicies(
       sql,
-      cascaded.map(({ workspace, app, to }) => rowOf({ workspace, app, field }, to, by)),
+      cascaded.map(({ workspace, app, to }) => rowOf({ workspace, app, field }, to, caller)),
     );
     const from = before.find((row) => row.workspace === place.workspace && row.app === place.app)?.spec ??
       null;
     await audit(sql, {
-      actor: await actorIn(sql, by.principal),
+      actor: await actorName(sql, caller.principal),
       action,
       target: field,
       details: { from, to, ...(cascaded.length > 0 ? { cascaded } : {}) },
-      origin: by.origin,
+      origin: caller.origin,
     });
     await notifyChange(sql, policiesOf(place));
     return { rows, cascaded };
   };
   const changed = await auditing(deps, target, (audit) => deps.databases.control.transaction(make(audit)));
-  deps.policyBook.onChange(policiesOf(place));
+  deps.policyCache.onChange(policiesOf(place));
   return changed;
 }
 
 function ownBound({ config }: Pick<Deps, 'config'>, field: string): PolicySpec | undefined {
-  const definition = definitionOf(field);
+  const definition = findDefinition(field);
   return definition === undefined ? undefined : serverSpec(definition, config);
 }
 
-function rowOf(place: PolicyLevel & { field: string }, spec: PolicySpec, { now }: By) {
+function rowOf(place: PolicyLevel & { field: string }, spec: PolicySpec, { now }: Caller) {
   return { ...place, spec, updated_at: now };
 }
 
@@ -153,14 +153,14 @@ function auditing<Result>(
   { workspace, app }: LevelTarget,
   change: (audit: Audit) => Promise<Result>,
 ): Promise<Result> {
-  const within = (write: WriteEntry) => change((_control, event) => write(event));
+  const within = (write: WriteRemoteEntry) => change((_control, event) => write(event));
   if (app !== undefined) {
     const connection = deps.databases.app(app.workspace.database, app.schema);
-    return keepingEntry(connection, (sql, event) => auditApp(sql, deps, event), within);
+    return withRemoteEntry(connection, (sql, event) => auditApp(sql, deps, event), within);
   }
   if (workspace !== undefined) {
     const connection = deps.databases.workspace(workspace.database);
-    return keepingEntry(connection, (sql, event) => auditWorkspace(sql, deps, event), within);
+    return withRemoteEntry(connection, (sql, event) => auditWorkspace(sql, deps, event), within);
   }
   return change((control, event) => auditSystem(control, deps, event));
 }

@@ -16,9 +16,9 @@ import {
   type ValueOf,
 } from '../contract/schema.ts';
 import type { TenantPath } from '../scope.ts';
-import type { Entry } from './cache.ts';
-import { boundOf, definitionOf, levelOf, serverSpec } from './chain.ts';
-import { longestField } from './checked-spec.ts';
+import type { PolicyEntry } from './cache.ts';
+import { combineLevels, findDefinition, levelAt, serverSpec } from './chain.ts';
+import { maxFieldLength } from './checked-spec.ts';
 import { policyDefinitions } from './definitions.ts';
 import { policySpec } from './stored.ts';
 
@@ -38,13 +38,13 @@ const policyMembers = {
 };
 
 /** One policy of one level. */
-export const policyAnswer = object(policyMembers);
+export const policyResponse = object(policyMembers);
 
 /** A list of them. */
-export const policiesAnswer = pageSchema(policyAnswer);
+export const policyListResponse = pageSchema(policyResponse);
 
 /** What a PUT changed below. */
-const cascadedAnswer = list(object({
+const cascadedResponse = list(object({
   scope: oneOf(['workspace', 'app']),
   workspace: text(),
   app: nullable(text()),
@@ -54,51 +54,51 @@ const cascadedAnswer = list(object({
 }));
 
 /** The answer to a PUT. */
-export const policyPutAnswer = object({ ...policyMembers, cascaded: cascadedAnswer });
+export const policyPutResponse = object({ ...policyMembers, cascaded: cascadedResponse });
 
 /** A policy as `policyAnswer` describes it. */
-export type PolicyAnswer = ValueOf<typeof policyAnswer>;
+export type PolicyResponse = ValueOf<typeof policyResponse>;
 
-type ShowDeps = Pick<Deps, 'config' | 'policyBook'>;
+type ShowDeps = Pick<Deps, 'config' | 'policyCache'>;
 
 /** One field at a level. Throws `404 not_found` for a field without meaning that nobody has set. */
 export async function showPolicy(
-  { config, policyBook }: ShowDeps,
+  { config, policyCache: policyCache }: ShowDeps,
   at: TenantPath,
   field: string,
-): Promise<PolicyAnswer> {
-  return answerOf(config, { field, scope: levelOf(at) }, await policyBook.levels(field, at));
+): Promise<PolicyResponse> {
+  return showLevel(config, { field, scope: levelAt(at) }, await policyCache.levels(field, at));
 }
 
 /** Every field with a meaning, and every other that this level or one above it has set, by name. */
 export async function listPolicies(
-  { config, policyBook }: ShowDeps,
+  { config, policyCache: policyCache }: ShowDeps,
   at: TenantPath,
   page: PageRequest,
-): Promise<Page<PolicyAnswer>> {
-  const names = [...(await policyBook.fields(at)).union(new Set(Object.keys(policyDefinitions)))].sort();
+): Promise<Page<PolicyResponse>> {
+  const names = [...(await policyCache.fields(at)).union(new Set(Object.keys(policyDefinitions)))].sort();
   const slice = slicePage(names, page);
   const found = await Promise.all(slice.items.map(async (field) => {
-    const entries = await policyBook.levels(field, at);
+    const entries = await policyCache.levels(field, at);
     // It may have been removed since the names were read.
-    if (entries.length === 0 && definitionOf(field) === undefined) return [];
-    return [answerOf(config, { field, scope: levelOf(at) }, entries)];
+    if (entries.length === 0 && findDefinition(field) === undefined) return [];
+    return [showLevel(config, { field, scope: levelAt(at) }, entries)];
   }));
   return { ...slice, items: found.flat() };
 }
 
 /** A field at a level, of what the levels down to it have set. Throws as `showPolicy`. */
-export function answerOf(
+export function showLevel(
   config: Config,
-  { field, scope }: Pick<PolicyAnswer, 'field' | 'scope'>,
-  entries: readonly Entry[],
-): PolicyAnswer {
-  const definition = definitionOf(field);
+  { field, scope }: Pick<PolicyResponse, 'field' | 'scope'>,
+  entries: readonly PolicyEntry[],
+): PolicyResponse {
+  const definition = findDefinition(field);
   const server = definition === undefined
     ? []
     : [{ level: 'server' as const, spec: serverSpec(definition, config) }];
-  const bound = boundOf([...server, ...entries]) ??
-    fail('not_found', `policy "${field.slice(0, longestField)}" is not set`);
+  const bound = combineLevels([...server, ...entries]) ??
+    fail('not_found', `policy "${field.slice(0, maxFieldLength)}" is not set`);
   const own = entries.find(({ level }) => level === scope);
   return {
     field,

@@ -4,8 +4,8 @@ import { boolean, list, number, object, oneOf, type Schema, text, variants } fro
 import type { PolicySpec } from './spec.ts';
 
 /** Words of an `enum_set`: this many, each this long. */
-const mostWords = 1_000;
-const longestWord = 255;
+const maxWords = 1_000;
+const maxWordLength = 255;
 
 /** A PolicySpec. Whether `min` is above `max`, and what a field allows, is checked elsewhere. */
 export const policySpec: Schema<PolicySpec> = variants('kind', {
@@ -16,7 +16,7 @@ export const policySpec: Schema<PolicySpec> = variants('kind', {
   }),
   enum_set: object({
     kind: oneOf(['enum_set']),
-    allowed: list(text({ min: 1, max: longestWord }), { max: mostWords }),
+    allowed: list(text({ min: 1, max: maxWordLength }), { max: maxWords }),
   }),
   free: object({ kind: oneOf(['free']) }),
 });

@@ -38,14 +38,14 @@ export async function startCacheSync(deps: Deps, remembered: Remembered): Promis
   const { definitions, auth, hooks, learnSetup } = remembered;
   const forgetAll = () => {
     definitions.invalidateAll();
-    deps.policyBook.invalidateAll();
+    deps.policyCache.invalidateAll();
     auth.reload();
     hooks.resync();
     void learnSetup(deps);
   };
   const heed = (change: Change) => {
     definitions.invalidateLocally(change);
-    deps.policyBook.onChange(change);
+    deps.policyCache.onChange(change);
     auth.onChange(change);
     hooks.onChange(change);
     if (change.kind === 'setup') void learnSetup(deps);

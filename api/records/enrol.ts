@@ -3,14 +3,14 @@ import { enrolUser } from '../../storage/workspace/enrol-user.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import { transactionAsConnection } from '../../storage/connections/transaction-as-connection.ts';
-import { nameOf } from '../audit/actor.ts';
+import { principalName } from '../audit/actor.ts';
 import { auditApp, type AuditEvent } from '../audit/write.ts';
 import { checkNewPassword } from '../auth/passwords/policy.ts';
 import { requireMethod } from '../auth/login/user-attempt.ts';
 import type { Deps } from '../deps.ts';
 import { failValidation } from '../errors.ts';
 import type { Access } from '../rules/access.ts';
-import { mostOf } from '../usage/quota.ts';
+import { quotaLimit } from '../usage/quota.ts';
 import { requireUserQuota } from '../usage/user-quota.ts';
 import type { RecordScope } from './collection.ts';
 import type { Credentials } from './input/credentials.ts';
@@ -70,7 +70,7 @@ export async function prepareEnrolment(
     hash = await deps.passwords.hash(`users of ${at.workspace}`, password);
   }
   const actor = await actorOf(deps, scope, access, email);
-  const maxUsers = await mostOf(deps.policies, 'quota.users', at);
+  const maxUsers = await quotaLimit(deps.policies, 'quota.users', at);
   return { email, password, hash, maxUsers, newId: newId ?? deps.newId(), actor, origin };
 }
 
@@ -90,7 +90,7 @@ async function actorOf(
   email: string,
 ): Promise<string> {
   if (auth === null) return unbounded ? 'system' : email;
-  return await nameOf(deps, connection, auth) ?? auth.id;
+  return await principalName(deps, connection, auth) ?? auth.id;
 }
 
 /** A profile that is to be stored. */

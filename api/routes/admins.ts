@@ -4,7 +4,7 @@ import { requireAdmin } from '../admins/find.ts';
 import { adminApps, adminName } from '../admins/input.ts';
 import { listAdmins } from '../admins/list.ts';
 import { removeAdmin } from '../admins/remove.ts';
-import { adminAnswer } from '../auth/account/admin-response.ts';
+import { adminResponse } from '../auth/account/admin-response.ts';
 import { changeAdmin } from '../admins/update.ts';
 import { wrongPassword } from '../auth/passwords/policy.ts';
 import { emailText, passwordText } from '../contract/credentials.ts';
@@ -36,7 +36,7 @@ export const adminsCreate = route({
     app_ids: apps,
   }),
   status: 201,
-  response: adminAnswer,
+  response: adminResponse,
   errors: ['conflict'],
   bodyErrors: wrongPassword('password'),
   handle: ({ deps, target, body, principal, origin, now }) =>
@@ -51,7 +51,7 @@ export const adminsList = route({
   scope: 'master',
   query: object(pageQueryMembers),
   status: 200,
-  response: pageSchema(adminAnswer),
+  response: pageSchema(adminResponse),
   handle: ({ deps, target, query }) => listAdmins(deps, target.workspace, toPageRequest(query)),
 });
 
@@ -68,7 +68,7 @@ export const adminsUpdate = route({
     app_ids: apps,
   }),
   status: 200,
-  response: adminAnswer,
+  response: adminResponse,
   errors: ['conflict'],
   bodyErrors: wrongPassword('password'),
   requireTarget: ({ deps, target, params: { id } }) => requireAdmin(deps, target.workspace, id),

@@ -53,7 +53,7 @@ export const appsCreate = route({
   response: app,
   errors: ['conflict'],
   handle: async ({ deps, target: { workspace }, body, principal, origin, now }) =>
-    shown(workspace.id, await createApp(deps, workspace, { ...body, by: { principal, origin, now } })),
+    shown(workspace.id, await createApp(deps, workspace, { ...body, caller: { principal, origin, now } })),
 });
 
 /** Shows an app. */
@@ -77,7 +77,10 @@ export const appsRename = route({
   status: 200,
   response: app,
   handle: async ({ deps, target, body: { name }, principal, origin, now }) =>
-    shown(target.workspace.id, await renameApp(deps, target.app, { name, by: { principal, origin, now } })),
+    shown(
+      target.workspace.id,
+      await renameApp(deps, target.app, { name, caller: { principal, origin, now } }),
+    ),
 });
 
 /** Deletes an app. */

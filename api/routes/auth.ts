@@ -1,7 +1,7 @@
 // Sessions of master, workspace and app admins.
-import { adminAnswer } from '../auth/account/admin-response.ts';
+import { adminResponse } from '../auth/account/admin-response.ts';
 import { changeMasterPassword } from '../auth/account/change-password.ts';
-import { answerTokens, clearSessionCookies } from '../auth/sessions/cookies.ts';
+import { clearSessionCookies, respondWithTokens } from '../auth/sessions/cookies.ts';
 import { loginAdmin } from '../auth/login/login-admin.ts';
 import { loginMaster } from '../auth/login/login-master.ts';
 import { logOut } from '../auth/sessions/logout.ts';
@@ -12,13 +12,13 @@ import { passwordText } from '../contract/credentials.ts';
 import { fail } from '../errors.ts';
 import { route } from '../contract/route.ts';
 import { described, done, either, object, optional, text } from '../contract/schema.ts';
-import { userAnswer } from '../auth/account/user-response.ts';
+import { userResponse } from '../auth/account/user-response.ts';
 import { userSession } from './sign-in-response.ts';
 
 /** As long as a name or an address may be; a longer one is nobody's. */
 const loginName = text({ max: 320 });
 const refreshToken = text({ max: 1_000 });
-const session = object({ access_token: text(), refresh_token: text(), admin: adminAnswer });
+const session = object({ access_token: text(), refresh_token: text(), admin: adminResponse });
 
 /** Logs a master admin in. */
 export const masterLogin = route({
@@ -32,7 +32,7 @@ export const masterLogin = route({
   errors: ['bad_credentials'],
   handle: async (call) => {
     const { pair, admin } = await loginMaster(call.deps, call.body, call);
-    return answerTokens(call, pair, { admin });
+    return respondWithTokens(call, pair, { admin });
   },
 });
 
@@ -70,7 +70,7 @@ export const refreshAny = route({
     const { deps, body, cookie, origin, now } = call;
     const token = body.refresh_token ?? cookie('rt') ?? fail('unauthorized', 'there is no refresh token');
     const { pair, who } = await refresh(deps, { token, accepts: 'any', origin, now });
-    return answerTokens(call, pair, who);
+    return respondWithTokens(call, pair, who);
   },
 });
 
@@ -115,7 +115,7 @@ export const adminLogin = route({
   handle: async (call) => {
     const { deps, target, body, origin, now } = call;
     const { pair, admin } = await loginAdmin(deps, target.workspace, { ...body, origin, now });
-    return answerTokens(call, pair, { admin });
+    return respondWithTokens(call, pair, { admin });
   },
 });
 
@@ -135,7 +135,7 @@ export const adminRefresh = route({
     const accepts = { workspace, kind: 'admin' } as const;
     const { pair, who } = await refresh(deps, { token: body.refresh_token, accepts, origin, now });
     if (!('admin' in who)) throw new Error('the session of an admin is that of a user');
-    return answerTokens(call, pair, who);
+    return respondWithTokens(call, pair, who);
   },
 });
 
@@ -146,6 +146,6 @@ export const me = route({
   summary: 'Returns the admin or end-user that the token belongs to.',
   scope: 'member',
   status: 200,
-  response: either(adminAnswer, userAnswer),
+  response: either(adminResponse, userResponse),
   handle: ({ deps, principal, target }) => describeMe(deps, principal, target.workspace),
 });

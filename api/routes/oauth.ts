@@ -1,10 +1,10 @@
 // Signing in by other providers, and setting them up.
-import { authorize } from '../auth/oauth/authorize.ts';
+import { beginSignIn } from '../auth/oauth/authorize.ts';
 import { signInByProvider } from '../auth/oauth/callback.ts';
 import {
   listProviders,
-  providerAnswer,
   providerInput,
+  providerResponse,
   requireProvider,
   showProvider,
 } from '../auth/oauth/provider.ts';
@@ -30,7 +30,7 @@ export const oauthAuthorize = route({
   response: object({ authorize_url: text({ format: 'uri' }), state: text() }),
   handle: async ({ deps, target, params, query, now }) => {
     const { provider } = params;
-    return await authorize(deps, target.workspace, { provider, redirectUri: query.redirect_uri, now });
+    return await beginSignIn(deps, target.workspace, { provider, redirectUri: query.redirect_uri, now });
   },
 });
 
@@ -64,7 +64,7 @@ export const providersList = route({
   scope: 'workspace_admin',
   query: object(pageQueryMembers),
   status: 200,
-  response: pageSchema(providerAnswer),
+  response: pageSchema(providerResponse),
   handle: ({ deps, target, query }) => listProviders(deps, target.workspace, toPageRequest(query)),
 });
 
@@ -75,7 +75,7 @@ export const providersShow = route({
   summary: 'Returns a provider, without its secret.',
   scope: 'workspace_admin',
   status: 200,
-  response: providerAnswer,
+  response: providerResponse,
   handle: async ({ deps, target, params }) =>
     showProvider(await requireProvider(deps, target.workspace, params.provider)),
 });
@@ -89,7 +89,7 @@ export const providersPut = route({
   scope: 'workspace_admin',
   body: providerInput,
   status: 200,
-  response: providerAnswer,
+  response: providerResponse,
   handle: ({ deps, target, params, body, principal, origin, now }) => {
     const at = { workspace: target.workspace, name: params.provider };
     return setProvider(deps, at, { input: body, principal, origin, now });

@@ -1,7 +1,13 @@
 // Policies of the three levels.
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { removePolicy, setPolicy } from '../policies/set.ts';
-import { listPolicies, policiesAnswer, policyAnswer, policyPutAnswer, showPolicy } from '../policies/show.ts';
+import {
+  listPolicies,
+  policyListResponse,
+  policyPutResponse,
+  policyResponse,
+  showPolicy,
+} from '../policies/show.ts';
 import { policySpec } from '../policies/stored.ts';
 import { route } from '../contract/route.ts';
 import { done, object } from '../contract/schema.ts';
@@ -17,7 +23,7 @@ export const policiesSystemList = route({
   scope: 'master',
   query,
   status: 200,
-  response: policiesAnswer,
+  response: policyListResponse,
   handle: ({ deps, query }) => listPolicies(deps, {}, toPageRequest(query)),
 });
 
@@ -28,7 +34,7 @@ export const policiesSystemShow = route({
   summary: 'Returns a policy of the server.',
   scope: 'admin',
   status: 200,
-  response: policyAnswer,
+  response: policyResponse,
   handle: ({ deps, params: { field } }) => showPolicy(deps, {}, field),
 });
 
@@ -40,9 +46,9 @@ export const policiesSystemPut = route({
   scope: 'master',
   body: policySpec,
   status: 200,
-  response: policyPutAnswer,
+  response: policyPutResponse,
   handle: ({ deps, params: { field }, body, principal, origin, now }) =>
-    setPolicy(deps, {}, body, { field, by: { principal, origin, now } }),
+    setPolicy(deps, {}, body, { field, caller: { principal, origin, now } }),
 });
 
 /** Puts the server's own bound back. */
@@ -54,7 +60,7 @@ export const policiesSystemRemove = route({
   status: 200,
   response: done,
   handle: ({ deps, params: { field }, principal, origin, now }) =>
-    removePolicy(deps, {}, { field, by: { principal, origin, now } }),
+    removePolicy(deps, {}, { field, caller: { principal, origin, now } }),
 });
 
 /** Lists what holds in a workspace. */
@@ -65,7 +71,7 @@ export const policiesWorkspaceList = route({
   scope: 'workspace_admin',
   query,
   status: 200,
-  response: policiesAnswer,
+  response: policyListResponse,
   handle: ({ deps, target, query }) =>
     listPolicies(deps, { workspace: target.workspace.id }, toPageRequest(query)),
 });
@@ -77,7 +83,7 @@ export const policiesWorkspaceShow = route({
   summary: 'Returns a policy of a workspace.',
   scope: 'realm',
   status: 200,
-  response: policyAnswer,
+  response: policyResponse,
   handle: ({ deps, target, params: { field } }) =>
     showPolicy(deps, { workspace: target.workspace.id }, field),
 });
@@ -91,10 +97,10 @@ export const policiesWorkspacePut = route({
   scope: 'workspace_admin',
   body: policySpec,
   status: 200,
-  response: policyPutAnswer,
+  response: policyPutResponse,
   errors: ['policy_violation'],
   handle: ({ deps, target: { workspace }, params: { field }, body, principal, origin, now }) =>
-    setPolicy(deps, { workspace }, body, { field, by: { principal, origin, now } }),
+    setPolicy(deps, { workspace }, body, { field, caller: { principal, origin, now } }),
 });
 
 /** Puts the bound above back. */
@@ -106,7 +112,7 @@ export const policiesWorkspaceRemove = route({
   status: 200,
   response: done,
   handle: ({ deps, target: { workspace }, params: { field }, principal, origin, now }) =>
-    removePolicy(deps, { workspace }, { field, by: { principal, origin, now } }),
+    removePolicy(deps, { workspace }, { field, caller: { principal, origin, now } }),
 });
 
 /** Lists what holds in an app. */
@@ -117,7 +123,7 @@ export const policiesAppList = route({
   scope: 'app_admin',
   query,
   status: 200,
-  response: policiesAnswer,
+  response: policyListResponse,
   handle: ({ deps, target: { workspace, app }, query }) =>
     listPolicies(deps, { workspace: workspace.id, app: app.id }, toPageRequest(query)),
 });
@@ -129,7 +135,7 @@ export const policiesAppShow = route({
   summary: 'Returns a policy of an app.',
   scope: 'app_admin',
   status: 200,
-  response: policyAnswer,
+  response: policyResponse,
   handle: ({ deps, target: { workspace, app }, params: { field } }) =>
     showPolicy(deps, { workspace: workspace.id, app: app.id }, field),
 });
@@ -142,10 +148,10 @@ export const policiesAppPut = route({
   scope: 'app_admin',
   body: policySpec,
   status: 200,
-  response: policyPutAnswer,
+  response: policyPutResponse,
   errors: ['policy_violation'],
   handle: ({ deps, target: { app }, params: { field }, body, principal, origin, now }) =>
-    setPolicy(deps, { app }, body, { field, by: { principal, origin, now } }),
+    setPolicy(deps, { app }, body, { field, caller: { principal, origin, now } }),
 });
 
 /** Puts the bound above back. */
@@ -157,5 +163,5 @@ export const policiesAppRemove = route({
   status: 200,
   response: done,
   handle: ({ deps, target: { app }, params: { field }, principal, origin, now }) =>
-    removePolicy(deps, { app }, { field, by: { principal, origin, now } }),
+    removePolicy(deps, { app }, { field, caller: { principal, origin, now } }),
 });

@@ -1,13 +1,13 @@
 // How every way in of an end-user answers: tokens, or 202 and a challenge for the second factor.
-import { answerTokens } from '../auth/sessions/cookies.ts';
+import { respondWithTokens } from '../auth/sessions/cookies.ts';
 import type { SignInOutcome } from '../auth/login/sign-in-user.ts';
 import type { Deps } from '../deps.ts';
 import type { ResponseOverrides } from '../contract/route.ts';
 import { described, object, optional, type Schema, text, type ValueOf, yes } from '../contract/schema.ts';
-import { userAnswer } from '../auth/account/user-response.ts';
+import { userResponse } from '../auth/account/user-response.ts';
 
 /** Tokens, and whose they are. */
-export const userSession = object({ access_token: text(), refresh_token: text(), user: userAnswer });
+export const userSession = object({ access_token: text(), refresh_token: text(), user: userResponse });
 const challenge = object({ mfa_required: yes(), challenge_id: text() });
 
 type Answer = ValueOf<typeof userSession> | ValueOf<typeof challenge>;
@@ -27,7 +27,7 @@ export function respondToSignIn(
   call: { deps: Pick<Deps, 'config'>; overrides: ResponseOverrides },
   outcome: SignInOutcome,
 ): Answer {
-  if ('pair' in outcome) return answerTokens(call, outcome.pair, { user: outcome.user });
+  if ('pair' in outcome) return respondWithTokens(call, outcome.pair, { user: outcome.user });
   call.overrides.status = 202;
   return { mfa_required: true, challenge_id: outcome.challenge_id };
 }

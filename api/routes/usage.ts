@@ -1,6 +1,6 @@
 // How much workspaces and apps hold and are used.
 import { route } from '../contract/route.ts';
-import { appUsage, usageAnswer, workspaceUsage } from '../usage/show.ts';
+import { appUsage, usageResponse, workspaceUsage } from '../usage/show.ts';
 
 /** Shows the usage of a workspace. */
 export const usageWorkspace = route({
@@ -9,7 +9,7 @@ export const usageWorkspace = route({
   summary: 'Returns what a workspace stores, and how much its apps were used in the last 24 hours.',
   scope: 'workspace_admin',
   status: 200,
-  response: usageAnswer,
+  response: usageResponse,
   handle: ({ deps, target: { workspace } }) => workspaceUsage(deps, workspace),
 });
 
@@ -20,6 +20,6 @@ export const usageApp = route({
   summary: 'Returns what an app stores, and how much it was used in the last 24 hours.',
   scope: 'app_admin',
   status: 200,
-  response: usageAnswer,
+  response: usageResponse,
   handle: ({ deps, target: { app } }) => appUsage(deps, app),
 });

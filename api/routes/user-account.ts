@@ -4,7 +4,7 @@ import {
   endOwnSession,
   endOwnSessions,
   listOwnSessions,
-  ownSessionAnswer,
+  ownSessionResponse,
 } from '../auth/sessions/own-sessions.ts';
 import { emailText, passwordText } from '../contract/credentials.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
@@ -20,7 +20,7 @@ export const sessionsList = route({
   scope: 'user',
   query: object(pageQueryMembers),
   status: 200,
-  response: pageSchema(ownSessionAnswer),
+  response: pageSchema(ownSessionResponse),
   handle: ({ deps, target, principal, query, now }) =>
     listOwnSessions(deps, target.workspace, { principal, page: toPageRequest(query), now }),
 });

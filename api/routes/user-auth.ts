@@ -1,5 +1,5 @@
 // End-users come in: register, login, refresh.
-import { answerTokens } from '../auth/sessions/cookies.ts';
+import { respondWithTokens } from '../auth/sessions/cookies.ts';
 import { loginUser } from '../auth/login/login-user.ts';
 import { wrongPassword } from '../auth/passwords/policy.ts';
 import { refresh } from '../auth/sessions/refresh.ts';
@@ -7,7 +7,7 @@ import { registerUser } from '../auth/login/register.ts';
 import { emailText, passwordText } from '../contract/credentials.ts';
 import { route } from '../contract/route.ts';
 import { object, text } from '../contract/schema.ts';
-import { userAnswer } from '../auth/account/user-response.ts';
+import { userResponse } from '../auth/account/user-response.ts';
 import { onlyApp, respondToSignIn, signInResponses, userSession } from './sign-in-response.ts';
 
 /** Registers an end-user. */
@@ -18,7 +18,7 @@ export const userRegister = route({
   scope: 'anyone',
   body: object({ email: emailText, password: passwordText }),
   status: 201,
-  response: userAnswer,
+  response: userResponse,
   errors: ['conflict', 'quota_exceeded'],
   bodyErrors: wrongPassword('password'),
   handle: ({ deps, target, body, origin, now }) =>
@@ -56,6 +56,6 @@ export const userRefresh = route({
     const accepts = { workspace, kind: 'user' } as const;
     const { pair, who } = await refresh(deps, { token: body.refresh_token, accepts, origin, now });
     if (!('user' in who)) throw new Error('the session of a user is that of an admin');
-    return answerTokens(call, pair, who);
+    return respondWithTokens(call, pair, who);
   },
 });

@@ -3,9 +3,9 @@ import { hookErrors } from '../hooks/errors.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
 import { boolean, described, done, object, optional, pageSchema, text } from '../contract/schema.ts';
-import { listUsers, showOne } from '../users/list.ts';
+import { getUser, listUsers } from '../users/list.ts';
 import { removeUser } from '../users/remove.ts';
-import { userAnswer } from '../auth/account/user-response.ts';
+import { userResponse } from '../auth/account/user-response.ts';
 import { verifyUser } from '../users/verify.ts';
 
 /** Lists the users of a workspace. */
@@ -19,7 +19,7 @@ export const usersList = route({
     q: described(optional(text({ max: 320 })), 'A part of the email, in upper or lower case.'),
   }),
   status: 200,
-  response: pageSchema(userAnswer),
+  response: pageSchema(userResponse),
   handle: ({ deps, target, query }) =>
     listUsers(deps, target.workspace, { part: query.q, page: toPageRequest(query) }),
 });
@@ -31,8 +31,8 @@ export const usersShow = route({
   summary: 'Returns an end-user.',
   scope: 'workspace_admin',
   status: 200,
-  response: userAnswer,
-  handle: ({ deps, target, params }) => showOne(deps, target.workspace, params.id),
+  response: userResponse,
+  handle: ({ deps, target, params }) => getUser(deps, target.workspace, params.id),
 });
 
 /** Sets whether an email is verified. */
@@ -43,8 +43,8 @@ export const usersVerify = route({
   scope: 'workspace_admin',
   body: object({ verified: boolean() }),
   status: 200,
-  response: userAnswer,
-  requireTarget: ({ deps, target, params: { id } }) => showOne(deps, target.workspace, id),
+  response: userResponse,
+  requireTarget: ({ deps, target, params: { id } }) => getUser(deps, target.workspace, id),
   handle: ({ deps, params, target, body, principal, origin, now }) =>
     verifyUser(deps, { workspace: target.workspace, id: params.id }, { ...body, principal, origin, now }),
 });

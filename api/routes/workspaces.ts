@@ -1,7 +1,7 @@
 // Workspaces.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { tenantIdPattern } from '../../storage/sql/ids.ts';
-import type { By } from '../audit/actor.ts';
+import type { Caller } from '../audit/actor.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
 import { done, object, optional, pageSchema, text, timestamp } from '../contract/schema.ts';
@@ -74,8 +74,8 @@ export const workspacesRename = route({
   status: 200,
   response: workspace,
   handle: async ({ deps, target, body: { name }, principal, origin, now }) => {
-    const by: By = { principal, origin, now };
-    return shown(await renameWorkspace(deps, target.workspace, { name, by }));
+    const caller: Caller = { principal, origin, now };
+    return shown(await renameWorkspace(deps, target.workspace, { name, caller }));
   },
 });
 

@@ -1,7 +1,7 @@
 // Setting an access rule, and putting the default back: under the lock of the app's collections, with the audit entry.
 import { deleteAccessRule, putAccessRule } from '../../storage/app/access-rules.ts';
 import type { AccessRule, Action, Template } from '../../storage/definition.ts';
-import type { By } from '../audit/actor.ts';
+import type { Caller } from '../audit/actor.ts';
 import { changeCollections, type ChangeDeps } from '../collections/change.ts';
 import { fail, failValidation } from '../errors.ts';
 import type { RuleResponse } from './response.ts';
@@ -19,7 +19,7 @@ export interface RuleInput {
 /** Which rule of the target, as the path names it, and who changes it. */
 export interface RuleChange {
   action: string;
-  by: By;
+  by: Caller;
 }
 
 /**

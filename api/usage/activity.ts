@@ -16,16 +16,16 @@ export interface Meter {
   hookRun(app: AppIdentity): void;
 }
 
-const hourMilliseconds = 3_600_000;
-const flushMilliseconds = 5_000;
+const hourMs = 3_600_000;
+const flushMs = 5_000;
 
 /** Beginning of the hour that counts as 24 hours ago: the present one and the 23 before it are kept. */
 export function beginningOfDay(now: Date): Date {
-  return new Date(hourOf(now).getTime() - 24 * hourMilliseconds);
+  return new Date(hourOf(now).getTime() - 24 * hourMs);
 }
 
 function hourOf(now: Date): Date {
-  return new Date(Math.floor(now.getTime() / hourMilliseconds) * hourMilliseconds);
+  return new Date(Math.floor(now.getTime() / hourMs) * hourMs);
 }
 
 /** Counts by the hour in which they are added, not in which they happened: a few seconds apart at most. */
@@ -38,7 +38,7 @@ export class ActivityMeter implements Meter {
 
   constructor(deps: MeterDeps) {
     this.#deps = deps;
-    this.#timer = setInterval(() => void this.#flushQuietly(), flushMilliseconds);
+    this.#timer = setInterval(() => void this.#flushQuietly(), flushMs);
     this.#timer.unref();
   }
 

@@ -1,6 +1,6 @@
 // One quota: its name, what it allows at a place, and what somebody is told who would exceed it.
 import { ApiError } from '../errors.ts';
-import { type RangePolicy, unlimited } from '../policies/definitions.ts';
+import { type RangePolicy, unlimitedQuota } from '../policies/definitions.ts';
 import type { Policies } from '../policies/effective.ts';
 import type { TenantPath } from '../scope.ts';
 
@@ -26,9 +26,9 @@ const refusals: Record<Quota, Refusal> = {
 };
 
 /** The bound of a quota; undefined where none is set. Throws `StorageError`. */
-export async function mostOf(policies: Policies, name: Quota, at: TenantPath): Promise<number | undefined> {
+export async function quotaLimit(policies: Policies, name: Quota, at: TenantPath): Promise<number | undefined> {
   const { max } = await policies.range(name, at);
-  return max >= unlimited ? undefined : max;
+  return max >= unlimitedQuota ? undefined : max;
 }
 
 /** The error `quota_exceeded`, which names the quota. */

@@ -3,16 +3,16 @@ import type { Databases } from '../../storage/connections/databases.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import { countAppRecords, readAppSize } from '../../storage/control/usage.ts';
-import type { PolicyBook } from '../policies/cache.ts';
+import type { PolicyCache } from '../policies/cache.ts';
 import type { Policies } from '../policies/effective.ts';
-import { Pacer } from './rate-limiter.ts';
-import { mostOf, quotaExceeded } from './quota.ts';
-import { type Claim, Room, type Sharing } from './remainder.ts';
+import { RateLimiter } from './rate-limiter.ts';
+import { quotaExceeded, quotaLimit } from './quota.ts';
+import { type Claim, Remainder, type Sharing } from './remainder.ts';
 
 interface QuotaParts {
   databases: Databases;
   policies: Policies;
-  policyBook: PolicyBook;
+  policyCache: PolicyCache;
   sharing: Sharing;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -26,12 +26,12 @@ interface Limits {
 }
 
 /** What is known of an app that has a quota. */
-interface Account {
+interface AppQuotas {
   /** As it was last seen. */
   app: AppDefinition;
-  records: Room;
-  bytes: Room;
-  requests: Pacer;
+  records: Remainder;
+  bytes: Remainder;
+  requests: RateLimiter;
 }
 
 /** What a write adds. */
@@ -43,7 +43,7 @@ export interface Addition {
 }
 
 const mebibyte = 1_048_576;
-const manyAccounts = 1_000;
+const maxIdleApps = 1_000;
 
 /** Quotas as writes see them. */
 export interface WriteQuotas {
@@ -56,7 +56,7 @@ export class Quotas implements WriteQuotas {
   readonly #parts: QuotaParts;
   readonly #limits = new WeakMap<AppDefinition, { revision: number; limits: Limits }>();
   /** By the name of the app's schema, which no other app ever has. */
-  readonly #accounts = new Map<string, Account>();
+  readonly #accounts = new Map<string, AppQuotas>();
 
   constructor(parts: QuotaParts) {
     this.#parts = parts;
@@ -97,7 +97,7 @@ export class Quotas implements WriteQuotas {
   #pass(app: AppDefinition, { requests_per_sec: most }: Limits): void {
     if (most === undefined) return;
     const { sharing: { workers }, now } = this.#parts;
-    if (!this.#accountOf(app).requests.pass(most / workers, now())) {
+    if (!this.#accountOf(app).requests.take(most / workers, now())) {
       throw quotaExceeded('quota.requests_per_sec', most);
     }
   }
@@ -135,37 +135,37 @@ export class Quotas implements WriteQuotas {
 
   #limitsOf(app: AppDefinition): Limits | Promise<Limits> {
     const known = this.#limits.get(app);
-    return known?.revision === this.#parts.policyBook.revision ? known.limits : this.#readLimits(app);
+    return known?.revision === this.#parts.policyCache.revision ? known.limits : this.#readLimits(app);
   }
 
   async #readLimits(app: AppDefinition): Promise<Limits> {
-    const { policies, policyBook } = this.#parts;
+    const { policies, policyCache } = this.#parts;
     // Before it is read: what changes meanwhile makes it old.
-    const { revision } = policyBook;
+    const { revision } = policyCache;
     const at = { workspace: app.workspace.id, app: app.id };
     const [storage_mb, records, requests_per_sec] = await Promise.all([
-      mostOf(policies, 'quota.storage_mb', at),
-      mostOf(policies, 'quota.records', at),
-      mostOf(policies, 'quota.requests_per_sec', at),
+      quotaLimit(policies, 'quota.storage_mb', at),
+      quotaLimit(policies, 'quota.records', at),
+      quotaLimit(policies, 'quota.requests_per_sec', at),
     ]);
     const limits = { storage_mb, records, requests_per_sec };
     this.#limits.set(app, { revision, limits });
     return limits;
   }
 
-  #accountOf(app: AppDefinition): Account {
+  #accountOf(app: AppDefinition): AppQuotas {
     const known = this.#accounts.get(app.schema);
     if (known !== undefined) {
       known.app = app;
       return known;
     }
-    if (this.#accounts.size >= manyAccounts) this.#forgetIdle();
+    if (this.#accounts.size >= maxIdleApps) this.#forgetIdle();
     const { sharing, now } = this.#parts;
-    const account: Account = {
+    const account: AppQuotas = {
       app,
-      records: new Room({ ...sharing, now, leaks: false, count: () => this.#countRecords(account.app) }),
-      bytes: new Room({ ...sharing, now, leaks: true, count: () => this.#countBytes(account.app) }),
-      requests: new Pacer(),
+      records: new Remainder({ ...sharing, now, leaks: false, count: () => this.#countRecords(account.app) }),
+      bytes: new Remainder({ ...sharing, now, leaks: true, count: () => this.#countBytes(account.app) }),
+      requests: new RateLimiter(),
     };
     this.#accounts.set(app.schema, account);
     return account;

@@ -2,12 +2,12 @@
 import { type Bucket, tokensAt } from '../process/token-bucket.ts';
 
 /** One bucket. */
-export class Pacer {
+export class RateLimiter {
   #rate = 0;
   #bucket: Bucket = { tokens: Number.POSITIVE_INFINITY, at: 0 };
 
   /** Whether one more may pass, of `rate` a second; `now` in milliseconds. */
-  pass(rate: number, now: number): boolean {
+  take(rate: number, now: number): boolean {
     this.#rate = rate;
     const bucket = this.#bucket = { tokens: this.#filledBy(now), at: now };
     if (bucket.tokens < 1) return false;

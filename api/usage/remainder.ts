@@ -11,7 +11,7 @@ export interface Sharing {
 }
 
 /** How it is known what is taken. */
-export interface RoomOptions extends Sharing {
+export interface RemainderOptions extends Sharing {
   /** What everybody has taken by now. */
   count: () => Promise<number>;
   /** Whether other things than `take` make it less, so that a count is good for some seconds only. */
@@ -27,18 +27,18 @@ export interface Claim {
 }
 
 /** How long a count is good for, where it grows old; and how long a share is. */
-const freshMilliseconds = 5_000;
+const freshMs = 5_000;
 /** Counting takes at most a tenth of the time, however many want what is not there. */
 const restFactor = 10;
-const longestRest = 1_000;
+const maxRestMs = 1_000;
 
 /**
  * Room below a maximum. Alone, a process never hands out more than there is, and looks again before it refuses. Several
  * share by the clock: at the first claim within five seconds each counts, and may hand out its share of what is left
  * until they are over; only writes that are under way elsewhere at that moment can come on top.
  */
-export class Room {
-  readonly #options: RoomOptions;
+export class Remainder {
+  readonly #options: RemainderOptions;
   #left = 0;
   #most: number | undefined;
   #countedAt = 0;
@@ -48,7 +48,7 @@ export class Room {
   #counting: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
-  constructor(options: RoomOptions) {
+  constructor(options: RemainderOptions) {
     this.#options = options;
   }
 
@@ -78,7 +78,7 @@ export class Room {
     if (this.#most !== below) return true;
     const { isAlone, leaks, now } = this.#options;
     if (!isAlone) return spanOf(now()) !== spanOf(this.#countedAt);
-    return leaks && now() - this.#countedAt > freshMilliseconds;
+    return leaks && now() - this.#countedAt > freshMs;
   }
 
   #count(below: number): Promise<void> {
@@ -110,7 +110,7 @@ export class Room {
   async #rested(): Promise<void> {
     await this.#counting?.catch(() => 'whoever waits for it hears of it');
     const rest = this.#countedAt + this.#took * restFactor - this.#options.now();
-    if (rest > 0) await pause(Math.min(rest, longestRest));
+    if (rest > 0) await pause(Math.min(rest, maxRestMs));
   }
 
   #shareOf(left: number, at: number): number {
@@ -123,5 +123,5 @@ export class Room {
 }
 
 function spanOf(milliseconds: number): number {
-  return Math.floor(milliseconds / freshMilliseconds);
+  return Math.floor(milliseconds / freshMs);
 }

@@ -15,13 +15,13 @@ import type { Deps } from '../deps.ts';
 import { boolean, described, integer, nullable, object, type ValueOf } from '../contract/schema.ts';
 import type { TenantPath } from '../scope.ts';
 import { type ActivityMeter, beginningOfDay } from './activity.ts';
-import { mostOf, type Quota } from './quota.ts';
+import { type Quota, quotaLimit } from './quota.ts';
 
 const count = () => integer({ min: 0 });
 const quota = () => nullable(count());
 
 /** Usage as it is answered. */
-export const usageAnswer = object({
+export const usageResponse = object({
   database_bytes: described(
     count(),
     'For an app, its tables and indexes; for a workspace, its whole database.',
@@ -47,7 +47,7 @@ export const usageAnswer = object({
   ),
 });
 
-type Usage = ValueOf<typeof usageAnswer>;
+type Usage = ValueOf<typeof usageResponse>;
 type Held = Pick<Usage, 'database_bytes' | 'records' | 'records_exact' | 'files' | 'file_bytes'>;
 type ShowDeps = Pick<Deps, 'databases' | 'policies' | 'now'> & { activity: ActivityMeter };
 
@@ -106,7 +106,7 @@ async function used(
   const { requests, hook_runs } = await databases.control.run((sql) =>
     sumActivity(sql, { workspace: at.workspace, ...only, since: beginningOfDay(now()) })
   );
-  const bound = async (name: Quota) => await mostOf(policies, name, at) ?? null;
+  const bound = async (name: Quota) => await quotaLimit(policies, name, at) ?? null;
   return {
     requests_24h: requests,
     hook_runs_24h: hook_runs,

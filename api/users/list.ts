@@ -18,7 +18,7 @@ export async function listUsers(
 }
 
 /** One of them. Throws `404 not_found`. */
-export async function showOne(
+export async function getUser(
   { databases }: Pick<Deps, 'databases'>,
   { database }: WorkspaceDefinition,
   id: string,

@@ -11,9 +11,9 @@ import { referrersTo } from '../../storage/app/records/referrers.ts';
 import { selectRecord } from '../../storage/app/records/records.ts';
 import { deleteUser, lockUser, type UserRow } from '../../storage/workspace/user-accounts.ts';
 import { transactionAsConnection } from '../../storage/connections/transaction-as-connection.ts';
-import { actorOf, type By } from '../audit/actor.ts';
+import { type Caller, readActorName } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
-import { endAccessTokens } from '../auth/tokens/end-user-tokens.ts';
+import { revokeAccessTokens } from '../auth/tokens/end-user-tokens.ts';
 import type { Deps } from '../deps.ts';
 import { isOfDeletedApp } from '../deleted-tenant.ts';
 import { writtenByRemoval } from '../records/announce.ts';
@@ -42,7 +42,7 @@ interface UserRemoval {
   id: string;
   /** By whom, for the audit log. */
   actor: string;
-  by: By;
+  by: Caller;
 }
 
 /** An app in which records may point or belong to a user; `rehearsal` runs its hooks, and is undefined for an app without hooks. */
@@ -58,10 +58,10 @@ interface AppRemoval {
 export async function removeUser(
   deps: RemoveDeps,
   { workspace, id }: Pick<UserRemoval, 'workspace' | 'id'>,
-  by: By,
+  by: Caller,
 ): Promise<void> {
   if (!isUuid(id)) failNoUser(id);
-  const removal = { workspace, id, actor: await actorOf(deps, by.principal), by };
+  const removal = { workspace, id, actor: await readActorName(deps, by.principal), by };
   const rehearsals = await commitUserDeletion(deps, workspace, (statements) => {
     const attempt = (apps: readonly AppDefinition[]) => removeFrom(deps, apps, { ...removal, statements });
     return retryDeadlocks(() => withAppsOfUsers(deps, workspace, attempt));
@@ -134,7 +134,7 @@ async function areOutdated(
 async function removalsFrom(
   deps: Pick<RemoveDeps, 'databases' | 'hooks'>,
   apps: readonly AppDefinition[],
-  { principal, origin: { requestId } }: By,
+  { principal, origin: { requestId } }: Caller,
 ): Promise<AppRemoval[]> {
   const removals: AppRemoval[] = [];
   for (const app of apps) {
@@ -174,7 +174,7 @@ async function removeFromApps(
 async function deleteAccount(
   sql: Sql,
   deps: RemoveDeps,
-  { user, actor, by }: { user: UserRow; actor: string; by: By },
+  { user, actor, by }: { user: UserRow; actor: string; by: Caller },
 ): Promise<void> {
   // Its refresh tokens are deleted with the row.
   await deleteUser(sql, user.id);
@@ -186,5 +186,5 @@ async function deleteAccount(
     details,
     origin: by.origin,
   });
-  await endAccessTokens(deps, user.id);
+  await revokeAccessTokens(deps, user.id);
 }

@@ -2,7 +2,7 @@
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
 import { lockUser, setVerified } from '../../storage/workspace/user-accounts.ts';
-import { actorOf, type By } from '../audit/actor.ts';
+import { type Caller, readActorName } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { failNoUser } from './list.ts';
@@ -12,10 +12,10 @@ import { showUser, type User } from '../auth/account/user-response.ts';
 export async function verifyUser(
   deps: Pick<Deps, 'databases' | 'newId' | 'now'>,
   { workspace, id }: { workspace: WorkspaceDefinition; id: string },
-  { verified, principal, origin, now }: { verified: boolean } & By,
+  { verified, principal, origin, now }: { verified: boolean } & Caller,
 ): Promise<User> {
   if (!isUuid(id)) failNoUser(id);
-  const actor = await actorOf(deps, principal);
+  const actor = await readActorName(deps, principal);
   const row = await deps.databases.workspace(workspace.database).transaction(async (sql) => {
     const before = await lockUser(sql, id) ?? failNoUser(id);
     const user = await setVerified(sql, id, { verified, now }) ?? failNoUser(id);

@@ -9,7 +9,7 @@ import { currentVersions } from '../../storage/provision/cluster.ts';
 import { makeDatabase } from '../../storage/provision/database.ts';
 import { takeSpare } from '../../storage/control/tenant-databases.ts';
 import { insertWorkspace, workspaceExists } from '../../storage/control/workspaces.ts';
-import { actorIn, type By } from '../audit/actor.ts';
+import { actorName, type Caller } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
@@ -29,13 +29,13 @@ const attempts = 5;
 export async function createWorkspace(
   deps: CreateDeps,
   { id = deps.newId(), name }: NewWorkspace,
-  by: By,
+  caller: Caller,
 ): Promise<WorkspaceDefinition> {
   const { databases, provisioning, upkeep } = deps;
   // Without this look, a repeated request could cost a database.
   if (await databases.control.run((sql) => workspaceExists(sql, id))) failTaken(id);
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const assigned = await databases.control.transaction((sql) => assign(sql, deps, { id, name, by }))
+    const assigned = await databases.control.transaction((sql) => assign(sql, deps, { id, name, caller }))
       .catch((error: unknown) => isTaken(error) ? failTaken(id) : Promise.reject(error));
     if (assigned !== undefined) {
       const { workspace, renewed } = assigned;
@@ -69,21 +69,21 @@ function warm(databases: Databases, database: string): void {
 async function assign(
   sql: Sql,
   deps: CreateDeps,
-  { id, name, by }: { id: string; name: string; by: By },
+  { id, name, caller }: { id: string; name: string; caller: Caller },
 ): Promise<{ workspace: WorkspaceDefinition; renewed: RevocationRow | undefined } | undefined> {
   const database = await takeSpare(sql, currentVersions(deps.provisioning.migrations));
   if (database === undefined) return undefined;
-  const workspace = await insertWorkspace(sql, { id, name, database, now: by.now });
+  const workspace = await insertWorkspace(sql, { id, name, database, now: caller.now });
   // Tokens were given out until the very end of an earlier workspace of this id: none is good for this one.
   const renewed = await renewRevocation(sql, deps.revocations.row('workspace', id));
-  const actor = await actorIn(sql, by.principal);
+  const actor = await actorName(sql, caller.principal);
   await auditSystem(sql, deps, {
     actor,
     action: 'workspace_create',
     target: id,
     details: { name },
     workspace: id,
-    origin: by.origin,
+    origin: caller.origin,
   });
   return { workspace, renewed };
 }

@@ -5,7 +5,7 @@ import { insertRevocations } from '../../storage/control/revocations.ts';
 import { markDropping } from '../../storage/control/tenant-databases.ts';
 import { removeWorkspace as removeRow } from '../../storage/control/workspaces.ts';
 import type { Config } from '../../supervisor/protocol.ts';
-import { actorIn, type By } from '../audit/actor.ts';
+import { actorName, type Caller } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import type { Hooks } from '../hooks/ports.ts';
@@ -25,14 +25,14 @@ type RemoveDeps = Pick<Deps, 'observe' | 'databases' | 'definitions' | 'revocati
 export async function removeWorkspace(
   deps: RemoveDeps,
   workspace: WorkspaceDefinition,
-  by: By,
+  caller: Caller,
 ): Promise<void> {
   const { databases, definitions, revocations, upkeep } = deps;
   const { id, database } = workspace;
   const departure = new Departure(deps);
   const revoked = await departure.during(() =>
     databases.control.transaction(async (sql) => {
-      const actor = await actorIn(sql, by.principal);
+      const actor = await actorName(sql, caller.principal);
       const { name } = await removeRow(sql, workspace) ?? failNoWorkspace(id);
       await markDropping(sql, database);
       const revoked = [revocations.row('workspace', id)];
@@ -43,7 +43,7 @@ export async function removeWorkspace(
         target: id,
         details: { name },
         workspace: id,
-        origin: by.origin,
+        origin: caller.origin,
       });
       await notifyChange(sql, { kind: 'workspace', workspace: id });
       await departure.begin({ workspace: id, database });

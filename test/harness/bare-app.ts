@@ -1,7 +1,7 @@
 // An app in an installation of its own, whose records are written by the features themselves: as HTTP would, but every
 // change that a write reports can be looked at.
 import { createApp } from '../../api/apps/create.ts';
-import type { By } from '../../api/audit/actor.ts';
+import type { Caller } from '../../api/audit/actor.ts';
 import { alterCollection } from '../../api/collections/alter.ts';
 import { createDefinitions } from '../../api/collections/cache.ts';
 import type { ChangeDeps } from '../../api/collections/change.ts';
@@ -15,11 +15,11 @@ import { createRecord } from '../../api/records/create.ts';
 import { applyRemoval } from '../../api/records/remove.ts';
 import { createRecords } from '../../api/records/build.ts';
 import { updateRecord } from '../../api/records/update.ts';
-import { PolicyBook } from '../../api/policies/cache.ts';
+import { PolicyCache } from '../../api/policies/cache.ts';
 import { Revocations } from '../../api/auth/tokens/revocations.ts';
 import { Passwords } from '../../api/auth/passwords/passwords.ts';
 import type { EnrolDeps } from '../../api/records/enrol.ts';
-import { unlimited } from '../../api/policies/definitions.ts';
+import { unlimitedQuota } from '../../api/policies/definitions.ts';
 import type { WriteQuotas } from '../../api/usage/quotas.ts';
 import type { RecordHooks } from '../../api/hooks/ports.ts';
 import type { Publisher } from '../../api/realtime/ports.ts';
@@ -57,7 +57,8 @@ const enrolling: Pick<Deps, 'passwords' | 'policies'> & { quotas: WriteQuotas } 
   quotas: { write: (_app, _addition, work) => work() },
   passwords: new Passwords(),
   policies: {
-    range: (name) => Promise.resolve({ min: 8, max: name.startsWith('quota.') ? unlimited : 256, value: 8 }),
+    range: (name) =>
+      Promise.resolve({ min: 8, max: name.startsWith('quota.') ? unlimitedQuota : 256, value: 8 }),
     toggle: () => Promise.resolve(false),
     set: () => Promise.resolve(['password']),
   },
@@ -70,10 +71,10 @@ const noHooks: RecordHooks = { writesOf: () => Promise.resolve({ isEmpty: true, 
 function bareRights(
   { databases }: Pick<Storage, 'databases'>,
   { now, newId }: Pick<Deps, 'now' | 'newId'>,
-): Pick<Deps, 'policyBook' | 'revocations'> {
+): Pick<Deps, 'policyCache' | 'revocations'> {
   const observe = () => undefined;
   return {
-    policyBook: new PolicyBook(databases),
+    policyCache: new PolicyCache(databases),
     revocations: new Revocations({ databases, now, newId, observe, tokenLife: 1_000 }),
   };
 }
@@ -100,7 +101,7 @@ export function bareDeps(storage: Storage, { now, newId }: Pick<Deps, 'now' | 'n
 export interface BareApp {
   deps: BareDeps;
   /** Who changes collections. */
-  by: By;
+  by: Caller;
   definition(): Promise<AppDefinition>;
   target(collection: string): Promise<RecordTarget>;
   define(collection: string, fields: readonly Field[]): Promise<void>;
@@ -126,14 +127,14 @@ export async function bareApp(): Promise<BareApp> {
   const storage = await own.open();
   const newId = uuidV7Source(Date.now);
   const deps = bareDeps(storage, { now: () => created, newId });
-  const by: By = {
+  const by: Caller = {
     principal: { role: 'master_admin', id: newId(), jti: newId(), issuedAt: 0, expiresAt: 0 },
     origin: { requestId: 'test', ip: '127.0.0.1', userAgent: '' },
     now: created,
   };
   await createWorkspace(deps, { id: 'acme', name: 'Acme' }, by);
   const workspace = present(await deps.definitions.workspace('acme'));
-  await createApp(deps, workspace, { id: 'shop', name: 'Shop', by });
+  await createApp(deps, workspace, { id: 'shop', name: 'Shop', caller: by });
   return {
     ...featuresOf(deps, by),
     deps,
@@ -145,7 +146,7 @@ export async function bareApp(): Promise<BareApp> {
   };
 }
 
-function featuresOf(deps: BareApp['deps'], by: By): Omit<BareApp, 'deps' | 'by' | 'end'> {
+function featuresOf(deps: BareApp['deps'], by: Caller): Omit<BareApp, 'deps' | 'by' | 'end'> {
   const definition = async () => present(await deps.definitions.app('acme', 'shop'));
   const target = async (id: string) => {
     const app = await definition();

@@ -71,7 +71,7 @@ export async function ownHooks(
       const known = await deps.definitions.workspace(home);
       if (known === undefined) await createWorkspace(deps, { id: home, name: home }, by);
       const place = await deps.definitions.workspace(home) ?? workspace;
-      await createApp(deps, place, { id, name: id, by });
+      await createApp(deps, place, { id, name: id, caller: by });
       const definition = await deps.definitions.app(home, id);
       if (definition === undefined) throw new Error('the app is not there');
       await write(id, files, home);
@@ -111,7 +111,7 @@ function supervised(
   const observe = () => undefined;
   const own = { ...deps, config, observe, secrets: new Secrets(randomBytes(32)), now: () => new Date() };
   const activity = new ActivityMeter(own);
-  const policies = effectivePolicies({ config, book: own.policyBook });
+  const policies = effectivePolicies({ config, book: own.policyCache });
   const asked: RunnerRequest[] = [];
   const system: HookSystem = createHooks({ ...own, activity, policies }, {
     send: (request) => {

@@ -4,7 +4,7 @@ import type { MasterAdminRow } from '../../../storage/control/master-admins.ts';
 import { list, object, oneOf, optional, text, timestamp, type ValueOf } from '../../contract/schema.ts';
 
 /** Of a master admin, a workspace admin or an app admin. */
-export const adminAnswer = object({
+export const adminResponse = object({
   id: text({ format: 'uuid' }),
   username: optional(text()),
   email: optional(text({ format: 'email' })),
@@ -16,7 +16,7 @@ export const adminAnswer = object({
 });
 
 /** The type of the shape. */
-export type Admin = ValueOf<typeof adminAnswer>;
+export type Admin = ValueOf<typeof adminResponse>;
 
 /** A workspace or app admin, without the hash. */
 export function showAdmin({ id, email, name, role, app_ids, created_at, updated_at }: AdminRow): Admin {

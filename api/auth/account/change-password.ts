@@ -9,7 +9,13 @@ import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
 import type { Principal } from '../../scope.ts';
-import { beginAttempt, ChangedMeanwhile, failAttempt, tryInTurn, unlessRenewed } from '../login/attempt.ts';
+import {
+  beginAttempt,
+  CredentialsChanged,
+  failAttempt,
+  tryExclusively,
+  unlessRehashed,
+} from '../login/attempt.ts';
 import { masterAttempt } from '../login/login-master.ts';
 import { checkNewPassword } from '../passwords/policy.ts';
 
@@ -37,8 +43,8 @@ export async function changeMasterPassword(
   const { matches, isOutdated } = await passwords.verify('masters', current, known.password_hash);
   if (!matches || known.password_hash === null) return await failAttempt(deps, attempt);
   const hashes = { from: known.password_hash, to: await passwords.hash('masters', next) };
-  const replacing = tryInTurn(deps, attempt, async (sql) => {
-    if (!await replaceMasterPassword(sql, id, { ...hashes, now })) throw new ChangedMeanwhile();
+  const replacing = tryExclusively(deps, attempt, async (sql) => {
+    if (!await replaceMasterPassword(sql, id, { ...hashes, now })) throw new CredentialsChanged();
     const revoked = [revocations.row('subject', id, { spared: jti })];
     await revokeSessions(sql, 'control', { principalId: id, spared: isUuid(jti) ? jti : undefined, now });
     await insertRevocations(sql, revoked);
@@ -51,7 +57,7 @@ export async function changeMasterPassword(
     });
     return revoked;
   });
-  const replaced = await unlessRenewed(isOutdated, replacing);
+  const replaced = await unlessRehashed(isOutdated, replacing);
   if (replaced === undefined) return await changeMasterPassword(deps, principal, change);
   revocations.apply(replaced.result);
 }

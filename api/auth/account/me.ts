@@ -23,10 +23,10 @@ export async function describeMe(
   if (role === 'user') return showUser(await requireUser(deps, principal, at));
   if (role === 'master_admin' || workspace === undefined) {
     const master = await control.run((sql) => findMaster(sql, id));
-    return master === undefined ? failGone() : showMaster(master);
+    return master === undefined ? failNoPrincipal() : showMaster(master);
   }
   const admin = await control.run((sql) => findAdmin(sql, workspace, id));
-  return admin === undefined ? failGone() : showAdmin(admin);
+  return admin === undefined ? failNoPrincipal() : showAdmin(admin);
 }
 
 /** The row of the end-user behind a token. Throws `401 unauthorized` when it is gone. */
@@ -37,10 +37,10 @@ export async function requireUser(
 ): Promise<UserRow> {
   // The token of an earlier release may name its subject otherwise.
   const row = isUuid(id) ? await databases.workspace(database).run((sql) => findUser(sql, id)) : undefined;
-  return row ?? failGone();
+  return row ?? failNoPrincipal();
 }
 
 /** Ends a request whose principal exists no more. */
-export function failGone(): never {
+export function failNoPrincipal(): never {
   fail('unauthorized', 'the bearer of this token is gone');
 }

@@ -12,7 +12,7 @@ import { StartRefused } from '../../../storage/boot/start-refused.ts';
 import type { MasterPassword, ProgramStart } from '../../../supervisor/protocol.ts';
 import { auditSystem } from '../../audit/write.ts';
 import { runOneShot, withConnection } from '../../process/one-shot.ts';
-import { longestTokenLife } from '../../policies/definitions.ts';
+import { maxTokenLifeMs } from '../../policies/definitions.ts';
 import { masterSubject } from '../login/login-master.ts';
 import { Passwords } from '../passwords/passwords.ts';
 import { masterUsername } from '../setup.ts';
@@ -47,7 +47,7 @@ async function replace(sql: Sql, id: string, passwordHash: string): Promise<void
   // Read after the row is locked: whoever was given a token for the old password has an earlier one.
   const instant = now();
   await revokeSessions(sql, 'control', { principalId: id, spared: undefined, now: instant });
-  const expires_at = new Date(instant.getTime() + longestTokenLife);
+  const expires_at = new Date(instant.getTime() + maxTokenLifeMs);
   await insertRevocations(sql, [
     { kind: 'subject', key: id, not_before: instant, scope: null, expires_at },
   ]);

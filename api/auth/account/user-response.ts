@@ -12,7 +12,7 @@ import {
 } from '../../contract/schema.ts';
 
 /** The identity that every app of the workspace shares. */
-export const userAnswer = object({
+export const userResponse = object({
   id: text({ format: 'uuid' }),
   email: text({ format: 'email' }),
   verified: described(boolean(), 'True when the user has proved that the address is theirs.'),
@@ -28,7 +28,7 @@ export const userAnswer = object({
 });
 
 /** The type of the shape. */
-export type User = ValueOf<typeof userAnswer>;
+export type User = ValueOf<typeof userResponse>;
 
 /** A user, without the hash. */
 export function showUser({ id, email, verified, password_hash, ...rest }: UserRow): User {

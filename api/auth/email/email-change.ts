@@ -3,27 +3,27 @@ import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { spendMail } from '../../../storage/workspace/mail-budgets.ts';
 import { insertToken, voidTokens } from '../../../storage/workspace/one-time-tokens.ts';
 import { findUserId, lockUser, setEmail } from '../../../storage/workspace/user-accounts.ts';
-import type { By } from '../../audit/actor.ts';
+import type { Caller } from '../../audit/actor.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { logFailure } from '../../logging/events.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
 import {
   beginAttempt,
-  ChangedMeanwhile,
+  CredentialsChanged,
   failAttempt,
-  normalizedName,
-  tryInTurn,
-  unlessRenewed,
+  normalizeName,
+  tryExclusively,
+  unlessRehashed,
 } from '../login/attempt.ts';
-import { failGone, requireUser } from '../account/me.ts';
-import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken } from './one-time.ts';
+import { failNoPrincipal, requireUser } from '../account/me.ts';
+import { draftToken, hashToken, mailedTokenLifeSeconds, mailLimits, makeToken } from './one-time.ts';
 import { redeemMailed } from './redeem.ts';
-import { refuseDuplicate } from '../login/register.ts';
+import { refuseDuplicateUser } from '../login/register.ts';
 import { userAttempt } from '../login/user-attempt.ts';
 
 /** How long the notice of a change is worth sending, in seconds. */
-const noticeLife = 86_400;
+const noticeLifeSeconds = 86_400;
 
 /**
  * Mails a token to the new address, unless somebody has it already, which the answer does not say. Throws
@@ -32,7 +32,7 @@ const noticeLife = 86_400;
 export async function requestEmailChange(
   deps: Pick<Deps, 'databases' | 'mail' | 'passwords' | 'newId' | 'now'>,
   workspace: WorkspaceDefinition,
-  change: { email: string; password: string } & By,
+  change: { email: string; password: string } & Caller,
 ): Promise<void> {
   const { email: text, password, principal, origin, now } = change;
   const user = await requireUser(deps, principal, workspace);
@@ -44,14 +44,14 @@ export async function requestEmailChange(
     user.password_hash,
   );
   if (!matches) return await failAttempt(deps, attempt);
-  const email = normalizedName(text);
+  const email = normalizeName(text);
   const secret = makeToken();
-  const lifeSeconds = mailedTokenLife;
-  const hash = hashOfToken(secret);
-  const beginning = tryInTurn(deps, attempt, async (sql) => {
-    const { id: userId, password_hash } = await lockUser(sql, user.id) ?? failGone();
+  const lifeSeconds = mailedTokenLifeSeconds;
+  const hash = hashToken(secret);
+  const beginning = tryExclusively(deps, attempt, async (sql) => {
+    const { id: userId, password_hash } = await lockUser(sql, user.id) ?? failNoPrincipal();
     // A reset ends all changes that have begun, so none may begin with the password from before it.
-    if (password_hash !== user.password_hash) throw new ChangedMeanwhile();
+    if (password_hash !== user.password_hash) throw new CredentialsChanged();
     if (!await spendMail(sql, { purpose: 'email_change', email, now, limits: mailLimits })) return true;
     await voidTokens(sql, { userId, purpose: 'email_change', now });
     await insertToken(
@@ -60,9 +60,9 @@ export async function requestEmailChange(
     );
     return await findUserId(sql, email) !== undefined;
   });
-  const begun = await unlessRenewed(isOutdated, beginning);
+  const begun = await unlessRehashed(isOutdated, beginning);
   if (begun === undefined) return await requestEmailChange(deps, workspace, change);
-  await deps.mail.post({
+  await deps.mail.enqueue({
     workspace: workspace.id,
     kind: 'email-change',
     to: email,
@@ -81,7 +81,7 @@ export async function confirmEmailChange(
   workspace: WorkspaceDefinition,
   { token, origin, now }: { token: string; origin: RequestOrigin; now: Date },
 ): Promise<void> {
-  const query = { purpose: 'email_change', hash: hashOfToken(token), now } as const;
+  const query = { purpose: 'email_change', hash: hashToken(token), now } as const;
   const connection = deps.databases.workspace(workspace.database);
   const oldEmail = await connection.transaction(async (sql) => {
     const { user, email } = await redeemMailed(sql, query);
@@ -96,11 +96,16 @@ export async function confirmEmailChange(
       origin,
     });
     return user.email;
-  }).catch(refuseDuplicate);
+  }).catch(refuseDuplicateUser);
   // The address is changed, whatever becomes of these. Open streams have looked it up for their rules: now they look again.
   await deps.definitions.invalidate(workspace.id)
     .catch(logFailure(deps, 'review streams for a new address'));
-  const notice = { kind: 'email-changed', secret: null, lifeSeconds: noticeLife, discard: false } as const;
-  await deps.mail.post({ ...notice, workspace: workspace.id, to: oldEmail })
+  const notice = {
+    kind: 'email-changed',
+    secret: null,
+    lifeSeconds: noticeLifeSeconds,
+    discard: false,
+  } as const;
+  await deps.mail.enqueue({ ...notice, workspace: workspace.id, to: oldEmail })
     .catch(logFailure(deps, 'tell the old address'));
 }

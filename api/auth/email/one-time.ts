@@ -7,7 +7,7 @@ import type { Deps } from '../../deps.ts';
 import { failValidation } from '../../errors.ts';
 
 /** Life of a mailed token, in seconds. */
-export const mailedTokenLife = 3_600;
+export const mailedTokenLifeSeconds = 3_600;
 
 /** What an address may be sent for one purpose: five mails at once, then one a minute. */
 export const mailLimits: MailBudget = { burst: 5, everySeconds: 60 };
@@ -26,12 +26,12 @@ export function makeCode(): string {
 }
 
 /** How a token is stored. */
-export function hashOfToken(token: string): Buffer {
+export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
 /** How a code for an address is stored: a million codes are soon tried, so not without a key. Spaces in it do not count. */
-export function hashOfCode(
+export function hashCode(
   secrets: Secrets,
   { workspace, email, code }: { workspace: string; email: string; code: string },
 ): Buffer {

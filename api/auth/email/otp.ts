@@ -12,11 +12,11 @@ import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
-import { mostOf } from '../../usage/quota.ts';
+import { quotaLimit } from '../../usage/quota.ts';
 import { requireUserQuota } from '../../usage/user-quota.ts';
-import { type Attempt, beginAttempt, normalizedName } from '../login/attempt.ts';
-import { endAllTokens } from '../tokens/end-user-tokens.ts';
-import { draftToken, hashOfCode, mailLimits, makeCode } from './one-time.ts';
+import { type Attempt, beginAttempt, normalizeName } from '../login/attempt.ts';
+import { revokeAllTokens } from '../tokens/end-user-tokens.ts';
+import { draftToken, hashCode, mailLimits, makeCode } from './one-time.ts';
 import { proveAddress } from './prove-address.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from '../login/sign-in-user.ts';
 import { requireMethod, userAttempt } from '../login/user-attempt.ts';
@@ -31,13 +31,13 @@ export async function requestOtp(
 ): Promise<void> {
   await requireMethod(deps, 'otp', { workspace });
   const { value: lifeSeconds } = await deps.policies.range('otp.ttl_sec', { workspace });
-  const email = normalizedName(text);
+  const email = normalizeName(text);
   const secret = makeCode();
-  const hash = hashOfCode(deps.secrets, { workspace, email, code: secret });
+  const hash = hashCode(deps.secrets, { workspace, email, code: secret });
   const token = draftToken(deps, { purpose: 'otp', email, userId: undefined, hash, lifeSeconds, now });
   const replaced = await deps.databases.workspace(database)
     .transaction((sql) => replaceToken(sql, token, mailLimits));
-  await deps.mail.post({ workspace, kind: 'otp', to: email, secret, lifeSeconds, discard: !replaced });
+  await deps.mail.enqueue({ workspace, kind: 'otp', to: email, secret, lifeSeconds, discard: !replaced });
 }
 
 /** Answers tokens, making the user if there is none. Throws `401 bad_credentials`, `403`, `429`. */
@@ -54,32 +54,32 @@ export async function loginByOtp(
 ): Promise<SignInOutcome> {
   const attempt = userAttempt(deps, workspace, { email, proof: 'code', origin, now });
   await beginAttempt(deps, attempt);
-  const hash = hashOfCode(deps.secrets, { workspace: workspace.id, email: attempt.actor, code });
-  const mostUsers = await mostOf(deps.policies, 'quota.users', { workspace: workspace.id, app });
+  const hash = hashCode(deps.secrets, { workspace: workspace.id, email: attempt.actor, code });
+  const mostUsers = await quotaLimit(deps.policies, 'quota.users', { workspace: workspace.id, app });
   const query = { purpose: 'otp', hash, now } as const;
   const prove = async (sql: Sql) => {
     if (await findToken(sql, query) === undefined) return undefined;
     // The user before the token, as in `redeemMailed`.
     const id = await findUserId(sql, attempt.actor);
-    const user = id === undefined ? undefined : await lockUser(sql, id) ?? failGone();
+    const user = id === undefined ? undefined : await lockUser(sql, id) ?? failNoUser();
     if (await redeemToken(sql, query) === undefined) return undefined;
     return user === undefined
       ? await addUser(sql, deps, { ...attempt, mostUsers })
-      : await proved(sql, deps, { user, now });
+      : await markProved(sql, deps, { user, now });
   };
   return await signInUser(deps, attempt, { workspace, app, method: 'otp', prove });
 }
 
 /** A user whose address was just shown to be their own. */
-async function proved(
+async function markProved(
   sql: Sql,
   deps: OtpDeps,
   { user, now }: { user: UserRow; now: Date },
 ): Promise<UserRow> {
   if (!await proveAddress(sql, user, now)) return user;
   await voidTokens(sql, { userId: user.id, email: user.email, now });
-  await endAllTokens(sql, deps, { userId: user.id, now });
-  return await lockUser(sql, user.id) ?? failGone();
+  await revokeAllTokens(sql, deps, { userId: user.id, now });
+  return await lockUser(sql, user.id) ?? failNoUser();
 }
 
 async function addUser(
@@ -94,6 +94,6 @@ async function addUser(
   return user;
 }
 
-function failGone(): never {
+function failNoUser(): never {
   fail('bad_credentials', 'the user was just removed');
 }

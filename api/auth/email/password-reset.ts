@@ -7,9 +7,16 @@ import { findUserId, setPassword, type UserRow } from '../../../storage/workspac
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
-import { normalizedName } from '../login/attempt.ts';
-import { endAllTokens } from '../tokens/end-user-tokens.ts';
-import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken, refuseToken } from './one-time.ts';
+import { normalizeName } from '../login/attempt.ts';
+import { revokeAllTokens } from '../tokens/end-user-tokens.ts';
+import {
+  draftToken,
+  hashToken,
+  mailedTokenLifeSeconds,
+  mailLimits,
+  makeToken,
+  refuseToken,
+} from './one-time.ts';
 import { checkNewPassword } from '../passwords/policy.ts';
 import { proveAddress } from './prove-address.ts';
 import { redeemMailed } from './redeem.ts';
@@ -25,18 +32,18 @@ export async function requestReset(
   { email: text, now }: { email: string; now: Date },
 ): Promise<void> {
   await requireMethod(deps, 'password', { workspace: workspace.id });
-  const email = normalizedName(text);
+  const email = normalizeName(text);
   const secret = makeToken();
-  const lifeSeconds = mailedTokenLife;
+  const lifeSeconds = mailedTokenLifeSeconds;
   const discard = await deps.databases.workspace(workspace.database).transaction(async (sql) => {
     const found = await findUserId(sql, email);
-    const hash = hashOfToken(secret);
+    const hash = hashToken(secret);
     const purpose = 'password_reset';
     const token = draftToken(deps, { purpose, email, userId: found, hash, lifeSeconds, now });
     const replaced = await replaceToken(sql, token, mailLimits);
     return found === undefined || !replaced;
   });
-  await deps.mail.post({
+  await deps.mail.enqueue({
     workspace: workspace.id,
     kind: 'password-reset',
     to: email,
@@ -59,7 +66,7 @@ export async function confirmReset(
   await requireMethod(deps, 'password', at);
   await checkNewPassword(deps.policies, at, { field: 'new_password', password });
   const connection = deps.databases.workspace(workspace.database);
-  const query = { purpose: 'password_reset', hash: hashOfToken(token), now } as const;
+  const query = { purpose: 'password_reset', hash: hashToken(token), now } as const;
   // A made-up token is not worth a hash.
   if (await connection.run((sql) => findToken(sql, query)) === undefined) refuseToken();
   const hash = await deps.passwords.hash(`users of ${workspace.id}`, password);
@@ -88,5 +95,5 @@ async function replacePassword(
   await voidTokens(sql, { userId: user.id, email: user.email, now });
   // Else anybody could keep a user out. Whoever reads the mail may still be guessing at a second factor that is left.
   if (!user.verified || !user.totp_enabled) await deleteFailures(sql, 'workspace', userSubject(user.email));
-  await endAllTokens(sql, deps, { userId: user.id, now });
+  await revokeAllTokens(sql, deps, { userId: user.id, now });
 }

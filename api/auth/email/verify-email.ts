@@ -6,8 +6,15 @@ import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
 import type { Principal } from '../../scope.ts';
-import { failGone, requireUser } from '../account/me.ts';
-import { draftToken, hashOfToken, mailedTokenLife, mailLimits, makeToken, refuseToken } from './one-time.ts';
+import { failNoPrincipal, requireUser } from '../account/me.ts';
+import {
+  draftToken,
+  hashToken,
+  mailedTokenLifeSeconds,
+  mailLimits,
+  makeToken,
+  refuseToken,
+} from './one-time.ts';
 import { redeemMailed } from './redeem.ts';
 
 /** Mails a token to the user's own address; earlier ones are no good then. Throws `401` when the user is gone. */
@@ -18,15 +25,15 @@ export async function requestVerification(
 ): Promise<void> {
   const { id: userId, email } = await requireUser(deps, principal, workspace);
   const secret = makeToken();
-  const lifeSeconds = mailedTokenLife;
+  const lifeSeconds = mailedTokenLifeSeconds;
   const purpose = 'verify_email';
-  const token = draftToken(deps, { purpose, email, userId, hash: hashOfToken(secret), lifeSeconds, now });
+  const token = draftToken(deps, { purpose, email, userId, hash: hashToken(secret), lifeSeconds, now });
   const replaced = await deps.databases.workspace(workspace.database)
     .transaction(async (sql) => {
-      await lockUser(sql, userId) ?? failGone();
+      await lockUser(sql, userId) ?? failNoPrincipal();
       return await replaceToken(sql, token, mailLimits);
     });
-  await deps.mail.post({
+  await deps.mail.enqueue({
     workspace: workspace.id,
     kind: 'verify-email',
     to: email,
@@ -42,7 +49,7 @@ export async function confirmVerification(
   { database }: WorkspaceDefinition,
   { token, origin, now }: { token: string; origin: RequestOrigin; now: Date },
 ): Promise<void> {
-  const hash = hashOfToken(token);
+  const hash = hashToken(token);
   await deps.databases.workspace(database).transaction(async (sql) => {
     const { user, email } = await redeemMailed(sql, { purpose: 'verify_email', hash, now });
     if (user.email !== email) refuseToken();

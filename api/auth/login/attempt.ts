@@ -38,7 +38,7 @@ type AttemptDeps = Pick<Deps, 'newId' | 'now'>;
 const limits: LockoutLimits = { failures: 5, windowMs: 300_000, lockMs: 300_000 };
 
 /** A name as it is compared and counted: case and spaces around it do not make another one. */
-export function normalizedName(name: string): string {
+export function normalizeName(name: string): string {
   return name.trim().toLowerCase();
 }
 
@@ -72,7 +72,7 @@ export async function refuseAttempt(deps: AttemptDeps, attempt: Attempt, reason:
 }
 
 /** The credentials are no longer those that were found to be right. */
-export class ChangedMeanwhile extends ApiError {
+export class CredentialsChanged extends ApiError {
   constructor() {
     super('bad_credentials', 'the credentials were just changed');
   }
@@ -82,20 +82,20 @@ export class ChangedMeanwhile extends ApiError {
  * The result of an attempt with a password; undefined when the hash was outdated at its beginning and another one at its end.
  * Then another login has probably renewed the hash of the same password, and the attempt is to be made again.
  */
-export async function unlessRenewed<Result>(
+export async function unlessRehashed<Result>(
   isOutdated: boolean,
   attempt: Promise<Result>,
 ): Promise<{ result: Result } | undefined> {
   try {
     return { result: await attempt };
   } catch (error) {
-    if (isOutdated && error instanceof ChangedMeanwhile) return undefined;
+    if (isOutdated && error instanceof CredentialsChanged) return undefined;
     throw error;
   }
 }
 
 /** Others have locked the subject while the attempt was under way. */
-class LockedMeanwhile extends Error {
+class LockedOut extends Error {
   readonly until: Date;
 
   constructor(until: Date) {
@@ -109,7 +109,7 @@ class LockedMeanwhile extends Error {
  * looked at one after another, so that no more of them count than if they had come so. `work` answers undefined for
  * what proves nothing, and has changed nothing then. Throws `401 bad_credentials`, `429 too_many_requests`.
  */
-export async function tryInTurn<Result>(
+export async function tryExclusively<Result>(
   deps: AttemptDeps,
   attempt: Attempt,
   work: (sql: Sql) => Promise<Result | undefined>,
@@ -119,13 +119,13 @@ export async function tryInTurn<Result>(
     const outcome = await connection.transaction(async (sql) => {
       // Sent together, done one after the other.
       const [, until] = await Promise.all([lockSubject(sql, subject), findLock(sql, schema, attempt)]);
-      if (until !== undefined) throw new LockedMeanwhile(until);
+      if (until !== undefined) throw new LockedOut(until);
       const result = await work(sql);
       return result === undefined ? { failed: await countWithin(sql, deps, attempt) } : { result };
     });
     return 'failed' in outcome ? failCounted(attempt, outcome.failed) : outcome.result;
   } catch (error) {
-    if (error instanceof LockedMeanwhile) return await refuseLocked(deps, attempt, error.until);
+    if (error instanceof LockedOut) return await refuseLocked(deps, attempt, error.until);
     throw error;
   }
 }
@@ -136,7 +136,7 @@ export async function succeedWithin(sql: Sql, deps: AttemptDeps, attempt: Attemp
     clearUnlessLocked(sql, attempt.schema, attempt),
     auditAttempt(sql, deps, attempt, { action: 'login_success', details: {} }),
   ]);
-  if (until !== undefined) throw new LockedMeanwhile(until);
+  if (until !== undefined) throw new LockedOut(until);
 }
 
 /**
@@ -162,7 +162,7 @@ async function countWithin(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promi
 }
 
 /** The same for a name that nobody has. */
-const wrong: Readonly<Record<Proof, string>> = {
+const failureMessages: Readonly<Record<Proof, string>> = {
   password: 'the password is wrong',
   code: 'the code is wrong, has expired or has been used',
 };
@@ -170,7 +170,7 @@ const wrong: Readonly<Record<Proof, string>> = {
 function failCounted(attempt: Attempt, { counted, lockedUntil }: Failure): never {
   if (!counted && lockedUntil !== undefined) failLocked(attempt, lockedUntil);
   const { proof } = attempt;
-  fail('bad_credentials', proof === undefined ? 'the name or the password is wrong' : wrong[proof]);
+  fail('bad_credentials', proof === undefined ? 'the name or the password is wrong' : failureMessages[proof]);
 }
 
 /** Appends to the log of the scope that the attempt belongs to. */

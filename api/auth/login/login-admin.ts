@@ -9,14 +9,14 @@ import {
   type Attempt,
   beginAttempt,
   failAttempt,
-  normalizedName,
+  normalizeName,
   refuseAttempt,
   succeedWithin,
-  tryInTurn,
+  tryExclusively,
 } from './attempt.ts';
 import type { Grant } from '../tokens/claims.ts';
 import type { TokenPair } from '../sessions/cookies.ts';
-import { draftSession, homeOf, tokensOf } from '../sessions/sessions.ts';
+import { draftSession, issueTokens, sessionStore } from '../sessions/sessions.ts';
 import type { SignInDeps } from './sign-in-user.ts';
 
 /** What an admin sends. */
@@ -33,21 +33,21 @@ export async function loginAdmin(
   workspace: WorkspaceDefinition,
   { email, password, app, origin, now }: AdminLogin & { origin: RequestOrigin; now: Date },
 ): Promise<{ pair: TokenPair; admin: Admin }> {
-  const actor = normalizedName(email);
+  const actor = normalizeName(email);
   const subject = `ws:${workspace.id}:${actor}`;
-  const attempt: Attempt = { ...homeOf(deps, workspace), as: 'admin', subject, actor, origin, now };
+  const attempt: Attempt = { ...sessionStore(deps, workspace), as: 'admin', subject, actor, origin, now };
   const id = deps.revocations.newId();
   const owner = `admins of ${workspace.id}` as const;
   const { control } = deps.databases;
-  const { found: known, verdict } = await deps.passwords.verifyOf(owner, password, async () => {
+  const { found: known, verdict } = await deps.passwords.findAndVerify(owner, password, async () => {
     await beginAttempt(deps, attempt);
     return await control.run((sql) => findAdminByEmail(sql, workspace.id, actor));
   });
   if (known === undefined || !verdict.matches) return await failAttempt(deps, attempt);
-  const grant = await grantOf(deps, known, app) ??
+  const grant = await adminGrant(deps, known, app) ??
     await refuseAttempt(deps, attempt, `this admin does not reach app "${app}"`);
   const draft = await draftSession(deps, { id, kind: 'admin', grant, app, origin });
-  await tryInTurn(deps, attempt, async (sql) => {
+  await tryExclusively(deps, attempt, async (sql) => {
     await succeedWithin(sql, deps, attempt);
     await insertSession(sql, 'workspace', draft.row);
     return true;
@@ -56,11 +56,11 @@ export async function loginAdmin(
     { owner, password, hash: known.password_hash },
     (hashes) => control.run((sql) => rehashAdmin(sql, known.id, hashes)),
   );
-  return { pair: await tokensOf(deps, draft), admin: showAdmin(known) };
+  return { pair: await issueTokens(deps, draft), admin: showAdmin(known) };
 }
 
 /** What an admin's token lets it do; undefined when it asks for an app that it does not reach. */
-export async function grantOf(
+export async function adminGrant(
   { definitions }: Pick<Deps, 'definitions'>,
   { id, workspace, role, app_ids }: AdminRow,
   app: string | undefined,

@@ -7,15 +7,15 @@ import type { RequestOrigin } from '../../contract/route.ts';
 import {
   type Attempt,
   beginAttempt,
-  ChangedMeanwhile,
+  CredentialsChanged,
   failAttempt,
-  normalizedName,
+  normalizeName,
   succeedWithin,
-  tryInTurn,
-  unlessRenewed,
+  tryExclusively,
+  unlessRehashed,
 } from './attempt.ts';
 import type { TokenPair } from '../sessions/cookies.ts';
-import { draftSession, tokensOf } from '../sessions/sessions.ts';
+import { draftSession, issueTokens } from '../sessions/sessions.ts';
 
 type LoginDeps = Pick<
   Deps,
@@ -28,7 +28,7 @@ export function masterAttempt(
   username: string,
   of: Pick<Attempt, 'proof' | 'origin' | 'now'>,
 ): Attempt {
-  const actor = normalizedName(username);
+  const actor = normalizeName(username);
   return {
     connection: databases.control,
     schema: 'control',
@@ -54,27 +54,27 @@ export async function loginMaster(
   const attempt = masterAttempt(deps, username, by);
   const id = deps.revocations.newId();
   const { control } = deps.databases;
-  const { found: known, verdict } = await deps.passwords.verifyOf('masters', password, async () => {
+  const { found: known, verdict } = await deps.passwords.findAndVerify('masters', password, async () => {
     await beginAttempt(deps, attempt);
     return await control.run((sql) => findMasterByUsername(sql, attempt.actor));
   });
   if (known === undefined || !verdict.matches) return await failAttempt(deps, attempt);
   const grant = { role: 'master_admin', id: known.id } as const;
   const draft = await draftSession(deps, { id, kind: 'master', grant, app: undefined, origin: by.origin });
-  const completing = tryInTurn(deps, attempt, async (sql) => {
+  const completing = tryExclusively(deps, attempt, async (sql) => {
     // First, since it may wait: a password that was set meanwhile counts.
     await succeedWithin(sql, deps, attempt);
     const current = await findMaster(sql, known.id);
-    if (current?.password_hash !== known.password_hash) throw new ChangedMeanwhile();
+    if (current?.password_hash !== known.password_hash) throw new CredentialsChanged();
     await insertSession(sql, 'control', draft.row);
     return true;
   });
-  if (await unlessRenewed(verdict.isOutdated, completing) === undefined) {
+  if (await unlessRehashed(verdict.isOutdated, completing) === undefined) {
     return await loginMaster(deps, credentials, by);
   }
   await deps.passwords.renew(
     { owner: 'masters', password, hash: known.password_hash },
     (hashes) => control.run((sql) => rehashMaster(sql, known.id, hashes)),
   );
-  return { pair: await tokensOf(deps, draft), admin: showMaster(known) };
+  return { pair: await issueTokens(deps, draft), admin: showMaster(known) };
 }

@@ -5,7 +5,7 @@ import { findUser } from '../../../storage/workspace/user-accounts.ts';
 import { fail } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
 import { beginAttempt } from './attempt.ts';
-import { hashOfToken } from '../email/one-time.ts';
+import { hashToken } from '../email/one-time.ts';
 import { useSecondFactor } from '../totp/second-factor.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from './sign-in-user.ts';
 import { userAttempt } from './user-attempt.ts';
@@ -20,7 +20,7 @@ export async function loginByTotp(
   workspace: WorkspaceDefinition,
   { challengeId, code, origin, now }: { challengeId: string; code: string; origin: RequestOrigin; now: Date },
 ): Promise<SignInOutcome> {
-  const query = { purpose: 'mfa', hash: hashOfToken(challengeId), now } as const;
+  const query = { purpose: 'mfa', hash: hashToken(challengeId), now } as const;
   const connection = deps.databases.workspace(workspace.database);
   const challenge = await connection.run((sql) => findToken(sql, query));
   if (challenge === undefined) failChallenge();

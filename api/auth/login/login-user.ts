@@ -2,7 +2,7 @@
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { findUserByEmail, rehashUser } from '../../../storage/workspace/user-accounts.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
-import { beginAttempt, failAttempt, unlessRenewed } from './attempt.ts';
+import { beginAttempt, failAttempt, unlessRehashed } from './attempt.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from './sign-in-user.ts';
 import { requireMethod, userAttempt } from './user-attempt.ts';
 
@@ -25,14 +25,14 @@ export async function loginUser(
   const attempt = userAttempt(deps, workspace, { email, origin, now });
   const { connection, actor } = attempt;
   const owner = `users of ${workspace.id}` as const;
-  const { found: user, verdict } = await deps.passwords.verifyOf(owner, password, async () => {
+  const { found: user, verdict } = await deps.passwords.findAndVerify(owner, password, async () => {
     await beginAttempt(deps, attempt);
     return await connection.run((sql) => findUserByEmail(sql, actor));
   });
   if (user === undefined || !verdict.matches) return await failAttempt(deps, attempt);
   const prove = () => Promise.resolve(user);
   const signingIn = signInUser(deps, attempt, { workspace, app, method: 'password', prove });
-  const signedIn = await unlessRenewed(verdict.isOutdated, signingIn);
+  const signedIn = await unlessRehashed(verdict.isOutdated, signingIn);
   if (signedIn === undefined) return await loginUser(deps, workspace, login);
   await deps.passwords.renew(
     { owner, password, hash: user.password_hash },

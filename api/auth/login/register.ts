@@ -7,9 +7,9 @@ import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
 import { showUser, type User } from '../account/user-response.ts';
-import { mostOf } from '../../usage/quota.ts';
+import { quotaLimit } from '../../usage/quota.ts';
 import { requireUserQuota } from '../../usage/user-quota.ts';
-import { normalizedName } from './attempt.ts';
+import { normalizeName } from './attempt.ts';
 import { checkNewPassword } from '../passwords/policy.ts';
 import { requireMethod } from './user-attempt.ts';
 
@@ -26,9 +26,9 @@ export async function registerUser(
   const at = { workspace: workspace.id };
   await requireMethod(deps, 'password', at);
   await checkNewPassword(deps.policies, at, { field: 'password', password });
-  const address = normalizedName(email);
+  const address = normalizeName(email);
   const user = { id: deps.newId(), email: address, verified: false, now };
-  const most = await mostOf(deps.policies, 'quota.users', at);
+  const most = await quotaLimit(deps.policies, 'quota.users', at);
   const password_hash = await deps.passwords.hash(`users of ${workspace.id}`, password);
   const row = await deps.databases.workspace(workspace.database).transaction(async (sql) => {
     const added = await insertUser(sql, { ...user, password_hash });
@@ -41,17 +41,17 @@ export async function registerUser(
       origin,
     });
     return added;
-  }).catch(refuseDuplicate);
+  }).catch(refuseDuplicateUser);
   return showUser(row);
 }
 
 /** Whether a user was not made, or not given an address, since another one has it. */
-export function isDuplicate(error: unknown): boolean {
+export function isDuplicateUser(error: unknown): boolean {
   return error instanceof StorageError && error.constraint === 'users_email';
 }
 
 /** Turns the violation of the unique constraint into the answer for it. */
-export function refuseDuplicate(error: unknown): never {
-  if (isDuplicate(error)) fail('conflict', 'a user with this email already exists');
+export function refuseDuplicateUser(error: unknown): never {
+  if (isDuplicateUser(error)) fail('conflict', 'a user with this email already exists');
   throw error;
 }

@@ -9,21 +9,21 @@ import { showUser, type User } from '../account/user-response.ts';
 import {
   type Attempt,
   auditAttempt,
-  ChangedMeanwhile,
+  CredentialsChanged,
   refuseAttempt,
   succeedWithin,
-  tryInTurn,
+  tryExclusively,
 } from './attempt.ts';
 import type { Grant } from '../tokens/claims.ts';
 import type { TokenPair } from '../sessions/cookies.ts';
-import { draftToken, hashOfToken, makeToken } from '../email/one-time.ts';
-import { isDuplicate } from './register.ts';
+import { draftToken, hashToken, makeToken } from '../email/one-time.ts';
+import { isDuplicateUser } from './register.ts';
 import {
+  issueTokens,
   prepareSession,
   type SessionDraft,
   type SessionTerms,
   sessionTerms,
-  tokensOf,
 } from '../sessions/sessions.ts';
 import { requireMethod } from './user-attempt.ts';
 
@@ -67,7 +67,7 @@ export interface UserSession {
 /** How a way in ends: with tokens, or with a challenge for the second factor. */
 export type SignInOutcome = UserSession | { challenge_id: string };
 
-const challengeLife = 300;
+const challengeLifeSeconds = 300;
 
 /**
  * Throws `401 bad_credentials`, `403 forbidden` for an app that does not exist and a way in that is switched off,
@@ -85,7 +85,7 @@ export async function signInUser(
   await requireMethod(deps, method, { workspace: workspace.id, app });
   const terms = await sessionTerms(deps, { workspace: workspace.id, app });
   const sign = () =>
-    tryInTurn(deps, attempt, async (sql) => {
+    tryExclusively(deps, attempt, async (sql) => {
       const user = await prove(sql);
       if (user === undefined) return undefined;
       return user.totp_enabled && !isSecondStep
@@ -94,11 +94,11 @@ export async function signInUser(
     });
   const result = await sign().catch((error: unknown) => {
     // Now there is an account of the address, and here is whose address it is.
-    if (isDuplicate(error)) return sign();
+    if (isDuplicateUser(error)) return sign();
     throw error;
   });
   if ('challenge_id' in result) return result;
-  return { pair: await tokensOf(deps, result.draft), user: showUser(result.user) };
+  return { pair: await issueTokens(deps, result.draft), user: showUser(result.user) };
 }
 
 /** What a user's token lets it do. */
@@ -121,10 +121,10 @@ async function challenge(
 ): Promise<{ challenge_id: string }> {
   // Whoever changes the credentials ends all challenges there are, so none may be made afterwards.
   const current = await lockUser(sql, userId);
-  if (current?.password_hash !== password_hash || !current.totp_enabled) throw new ChangedMeanwhile();
+  if (current?.password_hash !== password_hash || !current.totp_enabled) throw new CredentialsChanged();
   const challenge_id = makeToken();
-  const hash = hashOfToken(challenge_id);
-  const terms = { app, method, lifeSeconds: challengeLife, now: attempt.now };
+  const hash = hashToken(challenge_id);
+  const terms = { app, method, lifeSeconds: challengeLifeSeconds, now: attempt.now };
   await insertToken(sql, draftToken(deps, { purpose: 'mfa', email, userId, hash, ...terms }));
   await auditAttempt(sql, deps, attempt, { action: 'mfa_required', details: { by: method } });
   return { challenge_id };
@@ -143,7 +143,7 @@ async function begin(
 ): Promise<{ draft: SessionDraft; user: UserRow }> {
   const { origin, now } = attempt;
   const current = await recordLogin(sql, user, now);
-  if (current === undefined) throw new ChangedMeanwhile();
+  if (current === undefined) throw new CredentialsChanged();
   // The row is locked by now: whoever changes it afterwards revokes up to a later instant than this id's.
   const id = deps.revocations.newId();
   const grant = userGrant({ id: user.id, workspace, app });

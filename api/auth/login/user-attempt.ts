@@ -4,8 +4,8 @@ import type { LoginMethod } from '../../../storage/workspace/one-time-tokens.ts'
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import type { TenantPath } from '../../scope.ts';
-import { type Attempt, normalizedName } from './attempt.ts';
-import { homeOf } from '../sessions/sessions.ts';
+import { type Attempt, normalizeName } from './attempt.ts';
+import { sessionStore } from '../sessions/sessions.ts';
 
 /** An attempt of an end-user: password, mailed code and second factor count together. */
 export function userAttempt(
@@ -13,8 +13,8 @@ export function userAttempt(
   workspace: WorkspaceDefinition,
   { email, ...of }: { email: string } & Pick<Attempt, 'proof' | 'origin' | 'now'>,
 ): Attempt {
-  const actor = normalizedName(email);
-  return { ...homeOf(deps, workspace), as: 'user', subject: userSubject(actor), actor, ...of };
+  const actor = normalizeName(email);
+  return { ...sessionStore(deps, workspace), as: 'user', subject: userSubject(actor), actor, ...of };
 }
 
 /** What the failures of an end-user are counted under. */

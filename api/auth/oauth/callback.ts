@@ -6,15 +6,15 @@ import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { failValidation } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
-import { hashOfToken } from '../email/one-time.ts';
+import { hashToken } from '../email/one-time.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from '../login/sign-in-user.ts';
-import { mostOf } from '../../usage/quota.ts';
+import { quotaLimit } from '../../usage/quota.ts';
 import { requireMethod, userAttempt } from '../login/user-attempt.ts';
 import { exchangeCode } from './exchange.ts';
 import { readIdToken, refuseIdToken } from './id-token.ts';
-import { type Claimant, identify, type Prospect, prospectOf, refuseNobody } from './identity.ts';
-import { profileOf } from './presets.ts';
-import { type Profile, readProfile } from './profile.ts';
+import { type AccountMatch, identify, type IdentityClaim, matchAccount, refuseIdentity } from './identity.ts';
+import { profileStyle } from './presets.ts';
+import { type ProviderProfile, readProfile } from './profile.ts';
 import { requireProvider, secretOwner } from './provider.ts';
 import { checkRedirectUri } from './redirect-uri.ts';
 
@@ -46,14 +46,14 @@ export async function signInByProvider(
   await requireMethod(deps, 'oauth', { workspace: workspace.id, app });
   const provider = await requireProvider(deps, workspace, name);
   const connection = deps.databases.workspace(workspace.database);
-  const query = { hash: hashOfToken(state), provider: name, redirectUri, now };
+  const query = { hash: hashToken(state), provider: name, redirectUri, now };
   const taken = await connection.run((sql) => takeState(sql, query)) ?? refuseState();
   checkRedirectUri(provider, taken.redirect_uri);
   const profile = await askProvider(deps, workspace, { provider, code: callback.code, state: taken, now });
   const account = { provider: name, source: provider.userinfo_url, subject: profile.subject };
-  const mostUsers = await mostOf(deps.policies, 'quota.users', { workspace: workspace.id, app });
-  const claimant: Claimant = { account, profile, mostUsers, origin, now };
-  const prospect = await connection.run((sql) => prospectOf(sql, claimant));
+  const mostUsers = await quotaLimit(deps.policies, 'quota.users', { workspace: workspace.id, app });
+  const claimant: IdentityClaim = { account, profile, mostUsers, origin, now };
+  const prospect = await connection.run((sql) => matchAccount(sql, claimant));
   if (prospect.as === 'nobody') return await turnAway(deps, workspace, { prospect, claimant });
   const email = prospect.as === 'new' ? prospect.email : prospect.user.email;
   const attempt = userAttempt(deps, workspace, { email, origin, now });
@@ -74,7 +74,7 @@ async function askProvider(
   deps: CallbackDeps,
   workspace: WorkspaceDefinition,
   { provider, code, state, now }: { provider: ProviderRow; code: string; state: TakenState; now: Date },
-): Promise<Profile> {
+): Promise<ProviderProfile> {
   const { provider: name, client_id: clientId, client_secret_sealed: sealed, userinfo_url: url, issuer } =
     provider;
   const asking = { deps, workspace: workspace.id, provider: name };
@@ -82,7 +82,7 @@ async function askProvider(
     ? undefined
     : deps.secrets.open('oauth-client-secret', secretOwner(workspace, name), sealed).toString();
   const { accessToken: token, idToken } = await exchangeCode(asking, { provider, secret, code, state });
-  const profile = await readProfile(asking, { url, token, style: profileOf(name) });
+  const profile = await readProfile(asking, { url, token, style: profileStyle(name) });
   if (issuer === null) return profile;
   const expected = { issuer, clientId, codeVerifier: state.code_verifier, now };
   // OpenID Connect Core section 5.3.2: else the access token may be that of somebody else.
@@ -94,8 +94,8 @@ async function turnAway(
   deps: CallbackDeps,
   { database }: WorkspaceDefinition,
   { prospect: { email, reason }, claimant: { account: { provider, subject }, origin } }: {
-    prospect: Extract<Prospect, { as: 'nobody' }>;
-    claimant: Claimant;
+    prospect: Extract<AccountMatch, { as: 'nobody' }>;
+    claimant: IdentityClaim;
   },
 ): Promise<never> {
   const actor = email === '' ? `${provider} ${subject}` : email;
@@ -103,7 +103,7 @@ async function turnAway(
   await deps.databases.workspace(database).run((sql) =>
     auditWorkspace(sql, deps, { actor, action: 'login_failed', target: actor, details, origin })
   );
-  refuseNobody(reason);
+  refuseIdentity(reason);
 }
 
 function refuseState(): never {

@@ -3,10 +3,10 @@ import type { ProviderRow } from '../../../storage/workspace/oauth-providers.ts'
 import type { TakenState } from '../../../storage/workspace/oauth-states.ts';
 import { fail } from '../../errors.ts';
 import type { HeaderList } from '../../http/header-list.ts';
-import { ask, type Asking, memberOf } from './provider-client.ts';
+import { jsonMember, type ProviderContext, requestJson } from './provider-client.ts';
 
 /** What a code is worth. */
-export interface Tokens {
+export interface ProviderTokens {
   accessToken: string;
   /** Of an OpenID provider; not checked yet. */
   idToken: string | undefined;
@@ -14,14 +14,14 @@ export interface Tokens {
 
 /** Answers the tokens. Throws `401 bad_credentials` for a code that the provider refuses, `503 unavailable`. */
 export async function exchangeCode(
-  asking: Asking,
+  asking: ProviderContext,
   { provider, secret, code, state }: {
     provider: ProviderRow;
     secret: string | undefined;
     code: string;
     state: TakenState;
   },
-): Promise<Tokens> {
+): Promise<ProviderTokens> {
   const { client_id, token_url: url, token_auth_method: method } = provider;
   const isBasic = method === 'client_secret_basic' && secret !== undefined;
   const parameters = new URLSearchParams({
@@ -36,17 +36,17 @@ export async function exchangeCode(
     ['Content-Type', 'application/x-www-form-urlencoded'],
     ...(isBasic ? [['Authorization', basic(client_id, secret)] as const] : []),
   ];
-  const { status, value } = await ask(asking, 'token', {
+  const { status, value } = await requestJson(asking, 'token', {
     method: 'POST',
     url,
     headers,
     body: parameters.toString(),
   });
-  const token = memberOf(value, 'access_token');
+  const token = jsonMember(value, 'access_token');
   // Some refuse with 200 and an `error`.
   const isGood = status === 200 && typeof token === 'string' && /^[\x21-\x7e]+$/.test(token);
-  if (!isGood) return refuse(asking, status, memberOf(value, 'error'));
-  const idToken = memberOf(value, 'id_token');
+  if (!isGood) return refuse(asking, status, jsonMember(value, 'error'));
+  const idToken = jsonMember(value, 'id_token');
   return { accessToken: token, idToken: typeof idToken === 'string' ? idToken : undefined };
 }
 
@@ -56,7 +56,7 @@ function basic(id: string, secret: string): string {
   return `Basic ${Buffer.from(encoded.join(':')).toString('base64')}`;
 }
 
-function refuse({ deps, workspace, provider }: Asking, status: number, error: unknown): never {
+function refuse({ deps, workspace, provider }: ProviderContext, status: number, error: unknown): never {
   // The codes of RFC 6749 section 5.2 and of others are short words; nothing else goes into the log.
   const word = typeof error === 'string' && /^[a-z_]{1,64}$/.test(error) ? error : `status ${status}`;
   deps.observe({ type: 'provider_failed', workspace, provider, step: 'token', reason: word });

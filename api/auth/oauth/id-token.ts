@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
-import { ask, type Asking, failSilent, memberOf } from './provider-client.ts';
+import { failUnavailable, jsonMember, type ProviderContext, requestJson } from './provider-client.ts';
 import type { KeySet } from './issuer-keys.ts';
 
 /** What an ID token is held against. */
-export interface Expected {
+export interface ExpectedClaims {
   issuer: string;
   clientId: string;
   /** Of the sign-in that the token must be of. */
@@ -23,7 +23,7 @@ const clockTolerance = 60;
 const maxTokenAge = 3_600;
 
 /** The nonce of a sign-in: told to the provider, and to nobody who knows the verifier's challenge alone. */
-export function nonceOf(codeVerifier: string): string {
+export function deriveNonce(codeVerifier: string): string {
   return createHash('sha256').update(`nonce ${codeVerifier}`).digest('base64url');
 }
 
@@ -32,9 +32,9 @@ export function nonceOf(codeVerifier: string): string {
  * the issuer does not tell its keys.
  */
 export async function readIdToken(
-  asking: Asking & { deps: Pick<Deps, 'issuerKeys'> },
+  asking: ProviderContext & { deps: Pick<Deps, 'issuerKeys'> },
   idToken: string | undefined,
-  expected: Expected,
+  expected: ExpectedClaims,
 ): Promise<string> {
   if (idToken === undefined) return refuseIdToken(asking, 'there is none');
   const { issuer, clientId: audience, now } = expected;
@@ -58,7 +58,7 @@ export async function readIdToken(
     const verify = (keys: KeySet) => jwtVerify(idToken, keys, terms).catch(refuseKey);
     const { payload } = await asking.deps.issuerKeys.verifyWith(query, verify);
     const { sub } = payload;
-    const reason = objectionTo(payload, expected);
+    const reason = claimsObjection(payload, expected);
     return sub === undefined || reason !== undefined ? refuseIdToken(asking, reason ?? 'no subject') : sub;
   } catch (error) {
     if (!(error instanceof errors.JOSEError)) throw error;
@@ -73,39 +73,41 @@ function refuseKey(error: unknown): never {
 }
 
 /** What jose does not look at. */
-function objectionTo(
+function claimsObjection(
   { nonce, aud, azp }: JWTPayload,
-  { clientId, codeVerifier }: Expected,
+  { clientId, codeVerifier }: ExpectedClaims,
 ): string | undefined {
-  if (nonce !== nonceOf(codeVerifier)) return 'the nonce is that of another sign-in';
+  if (nonce !== deriveNonce(codeVerifier)) return 'the nonce is that of another sign-in';
   const isForOthers = Array.isArray(aud) && aud.length > 1;
   if (azp === undefined ? isForOthers : azp !== clientId) return 'it was given to another client';
   return undefined;
 }
 
 /** OpenID Connect Discovery 1.0 section 4: the document must be of the issuer that was asked for. */
-async function readKeys(asking: Asking, issuer: string): Promise<JSONWebKeySet> {
+async function readKeys(asking: ProviderContext, issuer: string): Promise<JSONWebKeySet> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const found = await ask(asking, 'discovery', { method: 'GET', url });
-  const jwks = memberOf(found.value, 'jwks_uri');
-  if (found.status !== 200 || memberOf(found.value, 'issuer') !== issuer) {
-    return failSilent(asking, 'discovery', `status ${found.status}, or another issuer`);
+  const found = await requestJson(asking, 'discovery', { method: 'GET', url });
+  const jwks = jsonMember(found.value, 'jwks_uri');
+  if (found.status !== 200 || jsonMember(found.value, 'issuer') !== issuer) {
+    return failUnavailable(asking, 'discovery', `status ${found.status}, or another issuer`);
   }
-  if (typeof jwks !== 'string' || !URL.canParse(jwks)) return failSilent(asking, 'discovery', 'no jwks_uri');
-  const { status, value } = await ask(asking, 'keys', { method: 'GET', url: jwks });
+  if (typeof jwks !== 'string' || !URL.canParse(jwks)) {
+    return failUnavailable(asking, 'discovery', 'no jwks_uri');
+  }
+  const { status, value } = await requestJson(asking, 'keys', { method: 'GET', url: jwks });
   return status === 200 && isKeySet(value)
     ? value
-    : failSilent(asking, 'keys', `status ${status}, or no keys`);
+    : failUnavailable(asking, 'keys', `status ${status}, or no keys`);
 }
 
 /** RFC 7517 section 5. */
 function isKeySet(value: unknown): value is JSONWebKeySet {
-  const keys = memberOf(value, 'keys');
-  return Array.isArray(keys) && keys.every((key) => typeof memberOf(key, 'kty') === 'string');
+  const keys = jsonMember(value, 'keys');
+  return Array.isArray(keys) && keys.every((key) => typeof jsonMember(key, 'kty') === 'string');
 }
 
 /** Ends a sign-in whose ID token is not to be trusted; only the log says why. */
-export function refuseIdToken({ deps, workspace, provider }: Asking, reason: string): never {
+export function refuseIdToken({ deps, workspace, provider }: ProviderContext, reason: string): never {
   deps.observe({ type: 'provider_failed', workspace, provider, step: 'id_token', reason });
   fail('bad_credentials', 'the ID token of the provider is not good');
 }

@@ -19,14 +19,14 @@ import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
 import { requireUserQuota } from '../../usage/user-quota.ts';
-import { endAllTokens } from '../tokens/end-user-tokens.ts';
+import { revokeAllTokens } from '../tokens/end-user-tokens.ts';
 import { proveAddress } from '../email/prove-address.ts';
-import type { Profile } from './profile.ts';
+import type { ProviderProfile } from './profile.ts';
 
 /** Somebody with an account at a provider. */
-export interface Claimant {
+export interface IdentityClaim {
   account: ProviderAccount;
-  profile: Profile;
+  profile: ProviderProfile;
   /** How many users the workspace may have. */
   mostUsers: number | undefined;
   origin: RequestOrigin;
@@ -34,7 +34,7 @@ export interface Claimant {
 }
 
 /** What is to become of a claimant. */
-export type Prospect =
+export type AccountMatch =
   | { as: 'linked'; user: UserRow }
   | { as: 'new'; email: string }
   | { as: 'owner'; user: UserRow }
@@ -44,7 +44,7 @@ export type Prospect =
  * By the account first, then by an address that the provider vouches for: without that, anybody could name the address
  * of somebody else.
  */
-export async function prospectOf(sql: Sql, { account, profile }: Claimant): Promise<Prospect> {
+export async function matchAccount(sql: Sql, { account, profile }: IdentityClaim): Promise<AccountMatch> {
   const id = await findLinkedUser(sql, account);
   const linked = id === undefined ? undefined : await findUser(sql, id);
   if (linked !== undefined) return { as: 'linked', user: linked };
@@ -61,9 +61,9 @@ export async function prospectOf(sql: Sql, { account, profile }: Claimant): Prom
 type IdentityDeps = Pick<Deps, 'databases' | 'revocations' | 'newId' | 'now'>;
 
 /** The user, made or linked when this is the first time. Throws `403 forbidden`. */
-export async function identify(sql: Sql, deps: IdentityDeps, claimant: Claimant): Promise<UserRow> {
+export async function identify(sql: Sql, deps: IdentityDeps, claimant: IdentityClaim): Promise<UserRow> {
   await lockAccount(sql, claimant.account);
-  const prospect = await prospectOf(sql, claimant);
+  const prospect = await matchAccount(sql, claimant);
   switch (prospect.as) {
     case 'linked':
       return await lockLinked(sql, claimant.account, prospect.user.id);
@@ -72,12 +72,12 @@ export async function identify(sql: Sql, deps: IdentityDeps, claimant: Claimant)
     case 'owner':
       return await linkOwner(sql, deps, { ...claimant, user: prospect.user });
     case 'nobody':
-      return refuseNobody(prospect.reason);
+      return refuseIdentity(prospect.reason);
   }
 }
 
 /** Ends the sign-in of somebody who cannot be told to be a user. */
-export function refuseNobody(reason: string): never {
+export function refuseIdentity(reason: string): never {
   fail('forbidden', reason);
 }
 
@@ -90,7 +90,7 @@ async function lockLinked(sql: Sql, account: ProviderAccount, id: string): Promi
 async function addUser(
   sql: Sql,
   deps: IdentityDeps,
-  { account, profile, email, mostUsers, origin, now }: Claimant & { email: string },
+  { account, profile, email, mostUsers, origin, now }: IdentityClaim & { email: string },
 ): Promise<UserRow> {
   const user = { id: deps.newId(), email, password_hash: null, verified: profile.isVerified, now };
   const { id } = await insertUser(sql, user);
@@ -105,14 +105,14 @@ async function addUser(
 async function linkOwner(
   sql: Sql,
   deps: IdentityDeps,
-  { account, user: { id, email }, origin, now }: Claimant & { user: UserRow },
+  { account, user: { id, email }, origin, now }: IdentityClaim & { user: UserRow },
 ): Promise<UserRow> {
   const user = await lockUser(sql, id);
   if (user?.email !== email) failChanged();
   const cleaned = await proveAddress(sql, user, now);
   if (cleaned) {
     await voidTokens(sql, { userId: id, email, now });
-    await endAllTokens(sql, deps, { userId: id, now });
+    await revokeAllTokens(sql, deps, { userId: id, now });
   }
   await insertLink(sql, account, { userId: id, now });
   const details = { id, provider: account.provider, credentials_dropped: cleaned };

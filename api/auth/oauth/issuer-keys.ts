@@ -5,13 +5,13 @@ import { LruCache } from '../../process/lru-cache.ts';
 /** Finds the key that a token says it was signed with. */
 export type KeySet = ReturnType<typeof createLocalJWKSet>;
 
-const lifeMilliseconds = 600_000;
+const lifeMs = 600_000;
 /** Tokens that no key fits, which anybody can send, have the issuer asked again no more often than this. */
-const pauseMilliseconds = 30_000;
+const pauseMs = 30_000;
 /** Of the whole server, 64 KiB each at most. */
-const mostIssuers = 200;
+const maxIssuers = 200;
 
-interface Remembered {
+interface CachedKeys {
   keys: Promise<KeySet>;
   askedAt: number;
   /** When a token that no key fitted was last the reason. */
@@ -31,7 +31,7 @@ export interface KeyQuery {
 
 /** Those of one process. */
 export class IssuerKeys {
-  readonly #remembered = new LruCache<Remembered>(mostIssuers);
+  readonly #remembered = new LruCache<CachedKeys>(maxIssuers);
 
   /**
    * Answers what `verify` does. When no key fits, it is tried once more with the keys that the issuer has by now. Throws
@@ -45,7 +45,7 @@ export class IssuerKeys {
     const renew = (askedAgainAt?: number) =>
       this.#remember(name, { keys: read().then(createLocalJWKSet), askedAt: now, askedAgainAt });
     const known = this.#remembered.get(name);
-    const used = known !== undefined && now - known.askedAt < lifeMilliseconds ? known : renew();
+    const used = known !== undefined && now - known.askedAt < lifeMs ? known : renew();
     try {
       return await verify(await used.keys);
     } catch (error) {
@@ -56,12 +56,12 @@ export class IssuerKeys {
     }
   }
 
-  #othersThan(used: Remembered, name: string): Remembered | undefined {
+  #othersThan(used: CachedKeys, name: string): CachedKeys | undefined {
     const known = this.#remembered.get(name);
     return known === used ? undefined : known;
   }
 
-  #remember(name: string, remembered: Remembered): Remembered {
+  #remember(name: string, remembered: CachedKeys): CachedKeys {
     this.#remembered.set(name, remembered);
     remembered.keys.catch(() => {
       if (this.#remembered.get(name) === remembered) this.#remembered.delete(name);
@@ -70,8 +70,8 @@ export class IssuerKeys {
   }
 }
 
-function mayAskAgain({ askedAt, askedAgainAt = -Infinity }: Remembered, now: number): boolean {
-  return now > askedAt && now - askedAgainAt >= pauseMilliseconds;
+function mayAskAgain({ askedAt, askedAgainAt = -Infinity }: CachedKeys, now: number): boolean {
+  return now > askedAt && now - askedAgainAt >= pauseMs;
 }
 
 /** An issuer that changes its keys should give the new one another name, but need not. */

@@ -45,7 +45,7 @@ export const presets = {
 export type PresetName = keyof typeof presets;
 
 /** The preset that a provider of this name is, or null. */
-export function presetOf(provider: string): PresetName | null {
+export function findPresetName(provider: string): PresetName | null {
   return isPresetName(provider) ? provider : null;
 }
 
@@ -54,7 +54,7 @@ function isPresetName(provider: string): provider is PresetName {
 }
 
 /** How a provider of this name describes its users. */
-export function profileOf(provider: string): Preset['profile'] {
-  const name = presetOf(provider);
+export function profileStyle(provider: string): Preset['profile'] {
+  const name = findPresetName(provider);
   return name === null ? 'openid' : presets[name].profile;
 }

@@ -1,12 +1,12 @@
 // What a provider tells of the account that somebody signs in with.
 import { textFault } from '../../../storage/sql/characters.ts';
-import { ask, type Asking, failSilent, memberOf } from './provider-client.ts';
+import { failUnavailable, jsonMember, type ProviderContext, requestJson } from './provider-client.ts';
 import type { Preset } from './presets.ts';
 import { emailText } from '../../contract/credentials.ts';
-import { normalizedName } from '../login/attempt.ts';
+import { normalizeName } from '../login/attempt.ts';
 
 /** An account at a provider, as far as we use it. */
-export interface Profile {
+export interface ProviderProfile {
   /** The provider's own id of it. */
   subject: string;
   /** Lower case; undefined when the provider tells none that is of use. */
@@ -17,32 +17,32 @@ export interface Profile {
 
 /** Asks with an access token. Throws `503 unavailable`. */
 export async function readProfile(
-  asking: Asking,
+  asking: ProviderContext,
   { url, token, style }: { url: string; token: string; style: Preset['profile'] },
-): Promise<Profile> {
+): Promise<ProviderProfile> {
   const headers = [['Authorization', `Bearer ${token}`]] as const;
-  const { status, value } = await ask(asking, 'userinfo', { method: 'GET', url, headers });
-  const subject = subjectOf(value);
+  const { status, value } = await requestJson(asking, 'userinfo', { method: 'GET', url, headers });
+  const subject = readSubject(value);
   if (status !== 200 || subject === undefined) {
-    failSilent(asking, 'userinfo', `status ${status}, or no subject`);
+    failUnavailable(asking, 'userinfo', `status ${status}, or no subject`);
   }
   if (style === 'openid') {
     // OpenID Connect Core section 5.1; some send the flag as text. Without it nobody vouches for the address.
-    const flag = memberOf(value, 'email_verified');
+    const flag = jsonMember(value, 'email_verified');
     return {
       subject,
-      email: emailIn(memberOf(value, 'email')),
+      email: readEmail(jsonMember(value, 'email')),
       isVerified: flag === true || flag === 'true',
     };
   }
-  const emails = await ask(asking, 'emails', { method: 'GET', url: emailsUrl(url), headers });
-  if (emails.status !== 200) failSilent(asking, 'emails', `status ${emails.status}`);
+  const emails = await requestJson(asking, 'emails', { method: 'GET', url: emailsUrl(url), headers });
+  if (emails.status !== 200) failUnavailable(asking, 'emails', `status ${emails.status}`);
   return { subject, email: primaryEmail(emails.value), isVerified: true };
 }
 
 /** OpenID Connect says `sub`; what is older than it says `id`, often as a number. */
-function subjectOf(value: unknown): string | undefined {
-  const subject = memberOf(value, 'sub') ?? memberOf(value, 'id');
+function readSubject(value: unknown): string | undefined {
+  const subject = jsonMember(value, 'sub') ?? jsonMember(value, 'id');
   if (typeof subject === 'number' && Number.isSafeInteger(subject)) return String(subject);
   const isUsable = typeof subject === 'string' && subject.length > 0 && subject.length <= 255 &&
     textFault(subject) === undefined;
@@ -59,10 +59,10 @@ function emailsUrl(userinfo: string): string {
 /** The one that is primary, when it is verified. */
 function primaryEmail(list: unknown): string | undefined {
   const all: readonly unknown[] = Array.isArray(list) ? list : [];
-  const primary = all.find((entry) => memberOf(entry, 'primary') === true);
-  return memberOf(primary, 'verified') === true ? emailIn(memberOf(primary, 'email')) : undefined;
+  const primary = all.find((entry) => jsonMember(entry, 'primary') === true);
+  return jsonMember(primary, 'verified') === true ? readEmail(jsonMember(primary, 'email')) : undefined;
 }
 
-function emailIn(value: unknown): string | undefined {
-  return typeof value === 'string' && emailText.accepts?.(value) === true ? normalizedName(value) : undefined;
+function readEmail(value: unknown): string | undefined {
+  return typeof value === 'string' && emailText.accepts?.(value) === true ? normalizeName(value) : undefined;
 }

@@ -1,22 +1,22 @@
 // Requests to a provider, and what a sign-in comes to when it does not answer them.
 import type { Deps } from '../../deps.ts';
-import type { EgressAnswer, EgressRequest } from '../../egress/client.ts';
+import type { EgressRequest, EgressResponse } from '../../egress/client.ts';
 import { EgressError } from '../../egress/failure.ts';
 import { fail } from '../../errors.ts';
 import type { HeaderList } from '../../http/header-list.ts';
 
 /** What is asked for. */
-export type Step = 'token' | 'userinfo' | 'emails' | 'discovery' | 'keys';
+export type ProviderStep = 'token' | 'userinfo' | 'emails' | 'discovery' | 'keys';
 
 /** What questions to one provider have in common. */
-export interface Asking {
+export interface ProviderContext {
   deps: Pick<Deps, 'egress' | 'observe'>;
   workspace: string;
   provider: string;
 }
 
 /** An answer, read as JSON. */
-export interface Told {
+export interface JsonResponse {
   status: number;
   value: unknown;
 }
@@ -31,24 +31,24 @@ const ourHeaders: HeaderList = [
 ];
 
 /** Asks. Throws `503 unavailable` when no usable answer comes within five seconds. */
-export async function ask(
-  { deps, ...whom }: Asking,
-  step: Step,
+export async function requestJson(
+  { deps, ...whom }: ProviderContext,
+  step: ProviderStep,
   { url, headers = [], ...request }: Pick<EgressRequest, 'method' | 'headers' | 'body'> & { url: string },
-): Promise<Told> {
-  let answer: EgressAnswer;
+): Promise<JsonResponse> {
+  let answer: EgressResponse;
   try {
     const sent = [...headers, ...ourHeaders];
     answer = await deps.egress.send({ ...request, url: new URL(url), headers: sent, maxBytes });
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
-    return failSilent({ deps, ...whom }, step, error.failure);
+    return failUnavailable({ deps, ...whom }, step, error.failure);
   }
   const { status, body } = answer;
   // https://www.rfc-editor.org/rfc/rfc6585#section-4 and the 5xx: not about this sign-in.
-  if (status === 429 || status >= 500) return failSilent({ deps, ...whom }, step, `status ${status}`);
+  if (status === 429 || status >= 500) return failUnavailable({ deps, ...whom }, step, `status ${status}`);
   const value = parse(body);
-  return value === undefined ? failSilent({ deps, ...whom }, step, 'no JSON') : { status, value };
+  return value === undefined ? failUnavailable({ deps, ...whom }, step, 'no JSON') : { status, value };
 }
 
 function parse(body: Buffer): unknown {
@@ -60,13 +60,17 @@ function parse(body: Buffer): unknown {
 }
 
 /** Ends a sign-in whose provider is no help; only the log says why. */
-export function failSilent({ deps, workspace, provider }: Asking, step: Step, reason: string): never {
+export function failUnavailable(
+  { deps, workspace, provider }: ProviderContext,
+  step: ProviderStep,
+  reason: string,
+): never {
   deps.observe({ type: 'provider_failed', workspace, provider, step, reason });
   fail('unavailable', `the ${step} endpoint of the provider gives no usable answer`, [['Retry-After', '5']]);
 }
 
 /** A member of a JSON object; undefined for anything else. */
-export function memberOf(value: unknown, name: string): unknown {
+export function jsonMember(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   return Object.entries(value).find(([key]) => key === name)?.[1];
 }

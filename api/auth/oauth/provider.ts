@@ -19,7 +19,7 @@ import {
   text,
   type ValueOf,
 } from '../../contract/schema.ts';
-import { presetOf } from './presets.ts';
+import { findPresetName } from './presets.ts';
 
 const url = text({ min: 1, max: 2_000 });
 /** RFC 6749 section 3.3. */
@@ -58,7 +58,7 @@ export const providerInput = object({
 });
 
 /** What an admin reads. */
-export const providerAnswer = object({
+export const providerResponse = object({
   provider: text(),
   client_id: text(),
   has_secret: boolean(),
@@ -75,7 +75,7 @@ export const providerAnswer = object({
 });
 
 /** The type of that. */
-export type Provider = ValueOf<typeof providerAnswer>;
+export type Provider = ValueOf<typeof providerResponse>;
 
 /** A provider, without its secret. */
 export function showProvider(
@@ -86,7 +86,7 @@ export function showProvider(
     client_id,
     has_secret: client_secret_sealed !== null,
     config,
-    preset: presetOf(provider),
+    preset: findPresetName(provider),
   };
 }
 

@@ -9,7 +9,7 @@ const plain = /^[\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+$/;
 const listable = /^(https?:|[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:)$/;
 
 /** Why a URI cannot be listed as one to send users to, or undefined. */
-export function objectionTo(uri: string): string | undefined {
+export function redirectUriObjection(uri: string): string | undefined {
   if (!plain.test(uri)) return 'must be an absolute URI in printable ASCII';
   const url = URL.parse(uri);
   if (url === null || !listable.test(url.protocol)) return 'must be an http or https URL, or one of an app';
@@ -23,7 +23,7 @@ export function objectionTo(uri: string): string | undefined {
  */
 export function checkRedirectUri({ redirect_uris }: Pick<ProviderRow, 'redirect_uris'>, uri: string): string {
   if (redirect_uris !== null) return redirect_uris.includes(uri) ? uri : refuse('is not one of those listed');
-  const objection = objectionTo(uri);
+  const objection = redirectUriObjection(uri);
   if (objection !== undefined) refuse(objection);
   // What the parser reads must be what is written, so that no two programs see different hosts.
   const isPlain = /^https?:\/\/[a-z0-9.-]+(:\d+)?([/?]|$)/i.test(uri) ||

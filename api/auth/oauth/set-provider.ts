@@ -6,12 +6,12 @@ import {
   type ProviderRow,
   putProvider,
 } from '../../../storage/workspace/oauth-providers.ts';
-import { actorOf, type By } from '../../audit/actor.ts';
+import { type Caller, readActorName } from '../../audit/actor.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { failValidation, type FieldError } from '../../errors.ts';
 import type { ValueOf } from '../../contract/schema.ts';
-import { type Preset, presetOf, presets } from './presets.ts';
+import { findPresetName, type Preset, presets } from './presets.ts';
 import {
   failNoProvider,
   isProviderName,
@@ -20,7 +20,7 @@ import {
   secretOwner,
   showProvider,
 } from './provider.ts';
-import { objectionTo } from './redirect-uri.ts';
+import { redirectUriObjection } from './redirect-uri.ts';
 
 type Input = ValueOf<typeof providerInput>;
 
@@ -34,10 +34,10 @@ const urlNames = ['auth_url', 'token_url', 'userinfo_url'] as const;
 export async function setProvider(
   deps: Pick<Deps, 'databases' | 'egress' | 'secrets' | 'newId' | 'now'>,
   { workspace, name }: { workspace: WorkspaceDefinition; name: string },
-  { input, principal, origin, now }: { input: Input } & By,
+  { input, principal, origin, now }: { input: Input } & Caller,
 ): Promise<Provider> {
   const settled = settle(deps, name, input);
-  const actor = await actorOf(deps, principal);
+  const actor = await readActorName(deps, principal);
   const { client_id, client_secret: secret } = input;
   const client_secret_sealed = secret === undefined
     ? null
@@ -46,7 +46,11 @@ export async function setProvider(
   const stored = await deps.databases.workspace(workspace.database).transaction(async (sql) => {
     const before = await findProvider(sql, name);
     const stored = await putProvider(sql, row, now);
-    const details = { ...shownOf(stored), secret_changed: secret !== undefined, from: shownOf(before) };
+    const details = {
+      ...auditDetails(stored),
+      secret_changed: secret !== undefined,
+      from: auditDetails(before),
+    };
     await auditWorkspace(sql, deps, { actor, action: 'provider_set', target: name, details, origin });
     return stored;
   });
@@ -57,19 +61,19 @@ export async function setProvider(
 export async function removeProvider(
   deps: Pick<Deps, 'databases' | 'newId' | 'now'>,
   { workspace, name }: { workspace: WorkspaceDefinition; name: string },
-  { principal, origin }: By,
+  { principal, origin }: Caller,
 ): Promise<void> {
   if (!isProviderName(name)) failNoProvider(name);
-  const actor = await actorOf(deps, principal);
+  const actor = await readActorName(deps, principal);
   await deps.databases.workspace(workspace.database).transaction(async (sql) => {
-    const details = { from: shownOf(await findProvider(sql, name)) };
+    const details = { from: auditDetails(await findProvider(sql, name)) };
     if (!await deleteProvider(sql, name)) failNoProvider(name);
     await auditWorkspace(sql, deps, { actor, action: 'provider_delete', target: name, details, origin });
   });
 }
 
 /** What the audit log says of a provider; null of one that was not there. */
-function shownOf(row: ProviderRow | undefined): Record<string, unknown> | null {
+function auditDetails(row: ProviderRow | undefined): Record<string, unknown> | null {
   if (row === undefined) return null;
   const { provider: _name, client_secret_sealed: _secret, ...shown } = row;
   return shown;
@@ -83,7 +87,7 @@ function settle({ egress }: Pick<Deps, 'egress'>, name: string, { config = {} }:
   if (!isProviderName(name)) {
     errors.push({ field: 'provider', reason: 'must be 1 to 40 of a-z, 0-9, - and _, and not "providers"' });
   }
-  const presetName = presetOf(name);
+  const presetName = findPresetName(name);
   const preset: Preset | undefined = presetName === null ? undefined : presets[presetName];
   const urls = { auth_url: '', token_url: '', userinfo_url: '' };
   for (const member of urlNames) {
@@ -93,11 +97,11 @@ function settle({ egress }: Pick<Deps, 'egress'>, name: string, { config = {} }:
     urls[member] = text ?? '';
   }
   const scopes = config.scopes ?? [...preset?.scopes ?? defaultScopes];
-  const issuer = config.issuer === undefined ? issuerOf(preset, urls, scopes) : config.issuer;
+  const issuer = config.issuer === undefined ? defaultIssuer(preset, urls, scopes) : config.issuer;
   const reason = issuer === null ? undefined : issuerObjection(egress, issuer, scopes);
   if (reason !== undefined) errors.push({ field: 'config.issuer', reason });
   for (const uri of config.redirect_uris ?? []) {
-    const reason = objectionTo(uri);
+    const reason = redirectUriObjection(uri);
     if (reason !== undefined) errors.push({ field: 'config.redirect_uris', reason });
   }
   if (errors.length > 0) failValidation(errors);
@@ -111,7 +115,7 @@ function settle({ egress }: Pick<Deps, 'egress'>, name: string, { config = {} }:
 }
 
 /** A preset's own, where it is asked for ID tokens. */
-function issuerOf(
+function defaultIssuer(
   preset: Preset | undefined,
   { token_url }: { token_url: string },
   scopes: readonly string[],

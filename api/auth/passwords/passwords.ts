@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { FairQueue, type Refusal } from '../../../storage/concurrency/fair-queue.ts';
 import { ApiError } from '../../errors.ts';
-import { type PasswordAnswer, type PasswordJob, PasswordThreads } from './threads.ts';
+import { type PasswordJob, type PasswordResult, PasswordThreads } from './threads.ts';
 
 /** Whether a password is right, and whether its hash was made with other parameters than today's. */
-export interface Verdict {
+export interface PasswordCheck {
   matches: boolean;
   isOutdated: boolean;
 }
@@ -15,11 +15,11 @@ export interface Verdict {
 export interface PasswordLimits {
   threads: number;
   /** Jobs that may wait for a thread. */
-  waiting: number;
+  maxWaiting: number;
   /** How long one of them may wait. */
-  waitMilliseconds: number;
+  maxWaitMs: number;
   /** After how long without a job the threads end. */
-  idleMilliseconds: number;
+  idleMs: number;
 }
 
 /** Whose passwords they are. However many of one owner wait, those of the others are next. */
@@ -29,13 +29,13 @@ export type PasswordOwner = 'masters' | `admins of ${string}` | `users of ${stri
 const parameters = { memoryKib: 19_456, passes: 2, lanes: 1 } as const;
 const prefix = `$argon2id$v=19$m=${parameters.memoryKib},t=${parameters.passes},p=${parameters.lanes}$`;
 /** No password has this hash; checking one against it takes as long as against a real one. */
-const nobodysHash = `${prefix}${'A'.repeat(22)}$${'A'.repeat(43)}`;
+const dummyHash = `${prefix}${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 const defaultLimits: PasswordLimits = {
   threads: availableParallelism(),
-  waiting: 128,
-  waitMilliseconds: 10_000,
-  idleMilliseconds: 5_000,
+  maxWaiting: 128,
+  maxWaitMs: 10_000,
+  idleMs: 5_000,
 };
 
 /**
@@ -90,25 +90,25 @@ export class Passwords {
   }
 
   /** Checks a password; without a hash it never matches, but takes as long. Throws `503 unavailable`. */
-  async verify(owner: PasswordOwner, password: string, hash: string | null | undefined): Promise<Verdict> {
-    return verdictOf(await this.#perform(owner, () => checkOf(password, hash)), hash);
+  async verify(owner: PasswordOwner, password: string, hash: string | null | undefined): Promise<PasswordCheck> {
+    return toCheck(await this.#perform(owner, () => checkOf(password, hash)), hash);
   }
 
   /**
    * Checks the password of somebody who is looked up only when it is nearly their turn: of many logins at once, those
    * that wait, or are turned away, cost no more than their request. Throws `503 unavailable`, and what `find` throws.
    */
-  async verifyOf<Found extends { password_hash: string | null }>(
+  async findAndVerify<Found extends { password_hash: string | null }>(
     owner: PasswordOwner,
     password: string,
     find: () => Promise<Found | undefined>,
-  ): Promise<{ found: Found | undefined; verdict: Verdict }> {
+  ): Promise<{ found: Found | undefined; verdict: PasswordCheck }> {
     let found: Found | undefined;
     const answer = await this.#perform(owner, async () => {
       found = await find();
-      return checkOf(password, found?.password_hash);
+      return verifyJob(password, found?.password_hash);
     });
-    return { found, verdict: verdictOf(answer, found?.password_hash) };
+    return { found, verdict: toCheck(answer, found?.password_hash) };
   }
 
   /** Ends the threads; jobs that wait are refused. */
@@ -121,7 +121,7 @@ export class Passwords {
   async #perform(
     owner: PasswordOwner,
     prepare: () => PasswordJob | Promise<PasswordJob>,
-  ): Promise<PasswordAnswer> {
+  ): Promise<PasswordResult> {
     await this.#admissions.acquire(owner);
     let isAdmitted = true;
     try {
@@ -155,11 +155,11 @@ async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boo
 }
 
 /** Without a hash it is one that takes as long and never matches. */
-function checkOf(password: string, hash: string | null | undefined): PasswordJob {
-  return { type: 'verify', password, hash: hash ?? nobodysHash };
+function verifyJob(password: string, hash: string | null | undefined): PasswordJob {
+  return { type: 'verify', password, hash: hash ?? dummyHash };
 }
 
-function verdictOf(answer: PasswordAnswer, hash: string | null | undefined): Verdict {
+function toCheck(answer: PasswordResult, hash: string | null | undefined): PasswordCheck {
   if (answer.type !== 'verified') throw new Error('not the answer to a check');
   const known = hash !== null && hash !== undefined;
   return { matches: known && answer.matches, isOutdated: known && isOutdated(hash) };

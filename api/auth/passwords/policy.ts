@@ -12,7 +12,7 @@ export async function checkNewPassword(
   at: TenantPath,
   { field, password }: { field: string; password: string },
 ): Promise<void> {
-  const errors = await errorsOf(policies, at, { field, password });
+  const errors = await findErrors(policies, at, { field, password });
   if (errors.length > 0) failValidation(errors);
 }
 
@@ -26,11 +26,11 @@ export function wrongPassword(field: 'password' | 'new_password') {
     { [field]: password }: Readonly<Record<string, unknown>>,
   ): Promise<FieldError[]> => {
     const isKnownBad = typeof password !== 'string' || passwordText.accepts?.(password) !== true;
-    return isKnownBad ? [] : await errorsOf(deps.policies, params, { field, password });
+    return isKnownBad ? [] : await findErrors(deps.policies, params, { field, password });
   };
 }
 
-async function errorsOf(
+async function findErrors(
   policies: Policies,
   at: TenantPath,
   { field, password }: { field: string; password: string },

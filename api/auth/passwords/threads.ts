@@ -8,13 +8,13 @@ export type PasswordJob =
   | { type: 'verify'; password: string; hash: string };
 
 /** What a thread answers. */
-export type PasswordAnswer =
+export type PasswordResult =
   | { type: 'hashed'; hash: string }
   | { type: 'verified'; matches: boolean }
   | { type: 'failed'; message: string };
 
 interface UnderWay {
-  resolve(answer: PasswordAnswer): void;
+  resolve(answer: PasswordResult): void;
   reject(error: unknown): void;
 }
 
@@ -41,7 +41,7 @@ export class PasswordThreads {
   }
 
   /** Does a job at once: how many may be under way is the caller's to decide. Rejects when the thread is lost. */
-  perform(job: PasswordJob): Promise<PasswordAnswer> {
+  perform(job: PasswordJob): Promise<PasswordResult> {
     clearTimeout(this.#idleTimer);
     return new Promise((resolve, reject) => {
       const thread = this.#idle() ?? this.#start();
@@ -74,7 +74,7 @@ export class PasswordThreads {
       busyWith: undefined,
     };
     this.#threads.add(thread);
-    thread.worker.on('message', (answer: PasswordAnswer) => {
+    thread.worker.on('message', (answer: PasswordResult) => {
       const done = thread.busyWith;
       thread.busyWith = undefined;
       if (this.busy === 0) this.#rest();

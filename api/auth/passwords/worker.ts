@@ -3,7 +3,7 @@ import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { argon2id, argon2Verify } from 'hash-wasm';
 import { Argon2Memory } from './argon2-memory.ts';
-import type { PasswordAnswer, PasswordJob } from './threads.ts';
+import type { PasswordJob, PasswordResult } from './threads.ts';
 
 // On Linux this is the priority of the calling thread alone; elsewhere it would be that of the whole process. With
 // the lowest one (19) nobody could sign in any more while requests keep all cores busy: a hash would get a hundredth
@@ -12,7 +12,7 @@ if (process.platform === 'linux') setPriority(10);
 
 const memory = new Argon2Memory();
 
-async function perform(job: PasswordJob): Promise<PasswordAnswer> {
+async function perform(job: PasswordJob): Promise<PasswordResult> {
   // Two machines may compose the same letters differently.
   const password = job.password.normalize('NFC');
   // Nobody has an empty password, and the library takes none.
@@ -34,7 +34,7 @@ async function perform(job: PasswordJob): Promise<PasswordAnswer> {
 }
 
 async function answer(job: PasswordJob): Promise<void> {
-  let answered: PasswordAnswer;
+  let answered: PasswordResult;
   try {
     answered = await perform(job);
   } catch (error) {

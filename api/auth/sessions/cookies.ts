@@ -11,7 +11,7 @@ export interface TokenPair {
 }
 
 /** The body of an answer that hands tokens over: `who` says whose they are. */
-export function answerTokens<Who extends object>(
+export function respondWithTokens<Who extends object>(
   { deps, overrides }: { deps: { config: Config }; overrides: ResponseOverrides },
   pair: TokenPair,
   who: Who,

@@ -10,9 +10,9 @@ import type { Deps } from '../../deps.ts';
 import { ApiError } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
 import type { Principal } from '../../scope.ts';
-import { endAccessOf } from '../tokens/login-tokens.ts';
+import { revokeSessionTokens } from '../tokens/login-tokens.ts';
 import { readRefreshToken } from '../tokens/refresh-tokens.ts';
-import { homeOf, stillGood } from './sessions.ts';
+import { idsWithLiveTokens, sessionStore } from './sessions.ts';
 
 type LogoutDeps = Pick<
   Deps,
@@ -31,10 +31,10 @@ export async function logOut(
   { refreshToken, accessToken }: { refreshToken: string | undefined; accessToken: string | undefined },
   { origin, now }: { origin: RequestOrigin; now: Date },
 ): Promise<void> {
-  const principal = accessToken === undefined ? undefined : await principalOf(deps, accessToken);
+  const principal = accessToken === undefined ? undefined : await readPrincipal(deps, accessToken);
   const found = [
-    refreshToken === undefined ? undefined : await loginOfRefreshToken(deps, refreshToken),
-    principal === undefined ? undefined : await loginOfAccessToken(deps, principal),
+    refreshToken === undefined ? undefined : await findLoginByRefreshToken(deps, refreshToken),
+    principal === undefined ? undefined : await findLoginByAccessToken(deps, principal),
   ];
   const logins = found.filter((login) => login !== undefined);
   const families = new Map(logins.map((login) => [login.session.family, login]));
@@ -43,38 +43,38 @@ export async function logOut(
   if (principal !== undefined && !presented.includes(principal.jti)) await revoke(deps, principal);
 }
 
-async function principalOf({ tokens }: LogoutDeps, accessToken: string): Promise<Principal | undefined> {
+async function readPrincipal({ tokens }: LogoutDeps, accessToken: string): Promise<Principal | undefined> {
   try {
-    return tokens.recall(accessToken) ?? await tokens.verify(accessToken);
+    return tokens.verifyCached(accessToken) ?? await tokens.verify(accessToken);
   } catch (error) {
     if (error instanceof ApiError) return undefined;
     throw error;
   }
 }
 
-async function loginOfRefreshToken(deps: LogoutDeps, text: string): Promise<Login | undefined> {
+async function findLoginByRefreshToken(deps: LogoutDeps, text: string): Promise<Login | undefined> {
   const located = readRefreshToken(deps.secrets, text);
   return located === undefined
     ? undefined
-    : await loginIn(deps, located.workspace, { tokenHash: located.hash });
+    : await findLogin(deps, located.workspace, { tokenHash: located.hash });
 }
 
-async function loginOfAccessToken(
+async function findLoginByAccessToken(
   deps: LogoutDeps,
   { jti, workspace }: Principal,
 ): Promise<Login | undefined> {
   // The token of an earlier release has no session.
-  return isUuid(jti) ? await loginIn(deps, workspace, { id: jti }) : undefined;
+  return isUuid(jti) ? await findLogin(deps, workspace, { id: jti }) : undefined;
 }
 
-async function loginIn(
+async function findLogin(
   deps: LogoutDeps,
   id: string | undefined,
   by: { tokenHash: Buffer } | { id: string },
 ): Promise<Login | undefined> {
   const workspace = id === undefined ? undefined : await deps.definitions.workspace(id);
   if (workspace?.id !== id) return undefined;
-  const { connection, schema } = homeOf(deps, workspace);
+  const { connection, schema } = sessionStore(deps, workspace);
   const session = await connection.run((sql) => findSession(sql, schema, by));
   return session === undefined ? undefined : { workspace, session };
 }
@@ -86,24 +86,24 @@ async function endLogin(
   { presented, origin, now }: { presented: readonly string[]; origin: RequestOrigin; now: Date },
 ): Promise<void> {
   const { family, kind } = session;
-  const actor = await actorOf(deps, { workspace, session });
-  const { connection, schema } = homeOf(deps, workspace);
+  const actor = await findActorName(deps, { workspace, session });
+  const { connection, schema } = sessionStore(deps, workspace);
   const revoked = await connection.transaction(async (sql) => {
     await lockFamily(sql, family);
     const ended = await revokeFamily(sql, schema, { family, now });
     const event = { actor, action: 'logout', target: actor, details: { as: kind }, origin };
     await auditLedger(sql, deps, schema, event);
-    const sessions = new Set([...presented, ...stillGood(ended, now)]);
-    return await endAccessOf(sql, deps, { schema, sessions });
+    const sessions = new Set([...presented, ...idsWithLiveTokens(ended, now)]);
+    return await revokeSessionTokens(sql, deps, { schema, sessions });
   });
   deps.revocations.apply(revoked);
 }
 
 /** The name of whoever logs out; one who is gone is still known by the id. */
-async function actorOf(deps: LogoutDeps, { workspace, session }: Login): Promise<string> {
+async function findActorName(deps: LogoutDeps, { workspace, session }: Login): Promise<string> {
   const { kind, principal_id: id } = session;
   if (kind !== 'user') return await deps.databases.control.run((sql) => findActor(sql, id)) ?? id;
-  const user = await homeOf(deps, workspace).connection.run((sql) => findUser(sql, id));
+  const user = await sessionStore(deps, workspace).connection.run((sql) => findUser(sql, id));
   return user?.email ?? id;
 }
 

@@ -5,19 +5,19 @@ import { hasLogin, listLoginApps, listLogins } from '../../../storage/workspace/
 import type { Page, PageRequest } from '../../../storage/sql/page.ts';
 import { findSession, lockFamily, revokeFamily } from '../../../storage/sessions.ts';
 import { lockUser } from '../../../storage/workspace/user-accounts.ts';
-import type { By } from '../../audit/actor.ts';
+import type { Caller } from '../../audit/actor.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import { boolean, nullable, object, text, timestamp, type ValueOf } from '../../contract/schema.ts';
 import type { Principal } from '../../scope.ts';
-import { sessionTerms, stillGood } from './sessions.ts';
-import { endAllTokens } from '../tokens/end-user-tokens.ts';
-import { endAccessOf } from '../tokens/login-tokens.ts';
-import { failGone, requireUser } from '../account/me.ts';
+import { idsWithLiveTokens, sessionTerms } from './sessions.ts';
+import { revokeAllTokens } from '../tokens/end-user-tokens.ts';
+import { revokeSessionTokens } from '../tokens/login-tokens.ts';
+import { failNoPrincipal, requireUser } from '../account/me.ts';
 
 /** One login of an end-user. */
-export const ownSessionAnswer = object({
+export const ownSessionResponse = object({
   id: text({ format: 'uuid' }),
   app: nullable(text()),
   user_agent: nullable(text()),
@@ -28,7 +28,7 @@ export const ownSessionAnswer = object({
   current: boolean(),
 });
 
-type OwnSession = ValueOf<typeof ownSessionAnswer>;
+type OwnSession = ValueOf<typeof ownSessionResponse>;
 type EndDeps = Pick<Deps, 'databases' | 'revocations' | 'newId' | 'now'>;
 
 /** Logins that are not over, oldest first. `last_used_at`: when the newest of their tokens was issued. */
@@ -64,7 +64,7 @@ export async function listOwnSessions(
 export async function endOwnSession(
   deps: EndDeps,
   workspace: WorkspaceDefinition,
-  { id, principal, origin, now }: { id: string } & By,
+  { id, principal, origin, now }: { id: string } & Caller,
 ): Promise<void> {
   const { id: userId, email } = await requireUser(deps, principal, workspace);
   if (!isUuid(id)) failNoSession(id);
@@ -77,7 +77,10 @@ export async function endOwnSession(
     const ended = await revokeFamily(sql, 'workspace', { family, now });
     const event = { actor: email, action: 'session_revoke', target: email, details: { id: family }, origin };
     await auditWorkspace(sql, deps, event);
-    return await endAccessOf(sql, deps, { schema: 'workspace', sessions: stillGood(ended, now) });
+    return await revokeSessionTokens(sql, deps, {
+      schema: 'workspace',
+      sessions: idsWithLiveTokens(ended, now),
+    });
   });
   revocations.apply(rows);
 }
@@ -86,14 +89,14 @@ export async function endOwnSession(
 export async function endOwnSessions(
   deps: EndDeps,
   workspace: WorkspaceDefinition,
-  { principal, origin, now }: By,
+  { principal, origin, now }: Caller,
 ): Promise<void> {
   const { id: userId, email } = await requireUser(deps, principal, workspace);
   await deps.databases.workspace(workspace.database).transaction(async (sql) => {
-    if (await lockUser(sql, userId) === undefined) failGone();
+    if (await lockUser(sql, userId) === undefined) failNoPrincipal();
     const action = 'session_revoke_all';
     await auditWorkspace(sql, deps, { actor: email, action, target: email, origin });
-    await endAllTokens(sql, deps, { userId, now });
+    await revokeAllTokens(sql, deps, { userId, now });
   });
 }
 

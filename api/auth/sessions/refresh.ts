@@ -24,10 +24,10 @@ import type { RequestOrigin } from '../../contract/route.ts';
 import { showUser, type User } from '../account/user-response.ts';
 import type { Grant } from '../tokens/claims.ts';
 import type { TokenPair } from './cookies.ts';
-import { grantOf } from '../login/login-admin.ts';
-import { endAccessOf } from '../tokens/login-tokens.ts';
+import { adminGrant } from '../login/login-admin.ts';
+import { revokeSessionTokens } from '../tokens/login-tokens.ts';
 import { readRefreshToken } from '../tokens/refresh-tokens.ts';
-import { draftSession, homeOf, type SessionDraft, stillGood, tokensOf } from './sessions.ts';
+import { draftSession, idsWithLiveTokens, issueTokens, type SessionDraft, sessionStore } from './sessions.ts';
 import { userGrant } from '../login/sign-in-user.ts';
 
 type RefreshDeps = Pick<
@@ -50,7 +50,7 @@ interface Presented {
 export type Bearer = { admin: Admin } | { user: User };
 
 /** Whose session it is, as of now. */
-interface Holder {
+interface SessionOwner {
   grant: Grant;
   who: Bearer;
   /** The name in the audit log. */
@@ -64,7 +64,7 @@ export async function refresh(
 ): Promise<{ pair: TokenPair; who: Bearer }> {
   const id = deps.revocations.newId();
   const presented = await find(deps, token, accepts) ?? refuse();
-  const holder = await holderOf(deps, presented) ?? refuse();
+  const holder = await findOwner(deps, presented) ?? refuse();
   const { session, connection } = presented;
   const { family, kind, app } = session;
   const { grant, who } = holder;
@@ -74,7 +74,7 @@ export async function refresh(
   );
   deps.revocations.apply(revoked);
   if (!isFirst) refuse();
-  return { pair: await tokensOf(deps, draft), who };
+  return { pair: await issueTokens(deps, draft), who };
 }
 
 async function find(deps: RefreshDeps, token: string, accepts: Accepts): Promise<Presented | undefined> {
@@ -85,7 +85,7 @@ async function find(deps: RefreshDeps, token: string, accepts: Accepts): Promise
     ? undefined
     : await deps.definitions.workspace(located.workspace);
   if (workspace?.id !== located.workspace) return undefined;
-  const home = homeOf(deps, workspace);
+  const home = sessionStore(deps, workspace);
   const session = await home.connection.run((sql) =>
     findSession(sql, home.schema, { tokenHash: located.hash })
   );
@@ -94,26 +94,26 @@ async function find(deps: RefreshDeps, token: string, accepts: Accepts): Promise
 }
 
 /** Rights are read anew; undefined when the principal is gone or has lost the app that the session is for. */
-async function holderOf(
+async function findOwner(
   deps: RefreshDeps,
   { session, workspace, connection }: Presented,
-): Promise<Holder | undefined> {
+): Promise<SessionOwner | undefined> {
   const { kind, principal_id } = session;
   const { control } = deps.databases;
   if (kind === 'master') {
     const row = await control.run((sql) => findMaster(sql, principal_id));
-    return row === undefined ? undefined : masterHolder(row);
+    return row === undefined ? undefined : masterOwner(row);
   }
   if (workspace === undefined) return undefined;
   if (kind === 'user') {
     const user = await connection.run((sql) => findUser(sql, principal_id));
-    return user === undefined ? undefined : await userHolder(deps, user, { session, workspace });
+    return user === undefined ? undefined : await userOwner(deps, user, { session, workspace });
   }
   const row = await control.run((sql) => findAdmin(sql, workspace.id, principal_id));
-  return row === undefined ? undefined : await adminHolder(deps, row, session);
+  return row === undefined ? undefined : await adminOwner(deps, row, session);
 }
 
-function masterHolder(row: MasterAdminRow): Holder {
+function masterOwner(row: MasterAdminRow): SessionOwner {
   return {
     grant: { role: 'master_admin', id: row.id },
     who: { admin: showMaster(row) },
@@ -121,22 +121,22 @@ function masterHolder(row: MasterAdminRow): Holder {
   };
 }
 
-async function adminHolder(
+async function adminOwner(
   deps: RefreshDeps,
   row: AdminRow,
   { app, id }: FoundSession,
-): Promise<Holder | undefined> {
+): Promise<SessionOwner | undefined> {
   // The session is in another database than the password, so the password's change could not end it there.
   if (uuidTime(id) <= row.credentials_changed_at.getTime()) return undefined;
-  const grant = await grantOf(deps, row, app ?? undefined);
+  const grant = await adminGrant(deps, row, app ?? undefined);
   return grant === undefined ? undefined : { grant, who: { admin: showAdmin(row) }, actor: row.email };
 }
 
-async function userHolder(
+async function userOwner(
   deps: RefreshDeps,
   row: UserRow,
   { session, workspace }: { session: FoundSession; workspace: WorkspaceDefinition },
-): Promise<Holder | undefined> {
+): Promise<SessionOwner | undefined> {
   const app = session.app ?? undefined;
   if (app !== undefined && await deps.definitions.app(workspace.id, app) === undefined) return undefined;
   const grant = userGrant({ id: row.id, workspace: workspace.id, app });
@@ -155,7 +155,7 @@ async function exchange(
   deps: RefreshDeps,
   { presented, holder, draft, origin, now }: {
     presented: Presented;
-    holder: Holder;
+    holder: SessionOwner;
     draft: SessionDraft;
     origin: RequestOrigin;
     now: Date;
@@ -178,7 +178,7 @@ async function exchange(
   const event = { actor, action: 'token_reuse', target: actor, details: { as: kind, family }, origin };
   await auditLedger(sql, deps, schema, event);
   // Whoever used a token twice, or stole it, has access tokens too.
-  const revoked = await endAccessOf(sql, deps, { schema, sessions: stillGood(ended, now) });
+  const revoked = await revokeSessionTokens(sql, deps, { schema, sessions: idsWithLiveTokens(ended, now) });
   return { isFirst: false, revoked };
 }
 

@@ -4,7 +4,7 @@ import { uuidTime } from '../../../storage/sql/ids.ts';
 import type { Connection } from '../../../storage/connections/pool.ts';
 import type { ServerSchema, SessionKind, SessionRow } from '../../../storage/sessions.ts';
 import type { Deps } from '../../deps.ts';
-import { longestTokenLife } from '../../policies/definitions.ts';
+import { maxTokenLifeMs } from '../../policies/definitions.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
 import type { TenantPath } from '../../scope.ts';
 import type { Grant } from '../tokens/claims.ts';
@@ -37,7 +37,7 @@ export interface SessionDraft {
 }
 
 /** Where sessions of a workspace, or of the server itself (undefined), are kept. */
-export function homeOf(
+export function sessionStore(
   { databases }: Pick<Deps, 'databases'>,
   workspace: WorkspaceDefinition | undefined,
 ): { connection: Connection; schema: ServerSchema } {
@@ -101,14 +101,17 @@ export function prepareSession(
 }
 
 /** Of sessions that ended, the ids of those whose access tokens may still be good. */
-export function stillGood(ended: readonly Pick<SessionRow, 'id' | 'created_at'>[], now: Date): string[] {
+export function idsWithLiveTokens(
+  ended: readonly Pick<SessionRow, 'id' | 'created_at'>[],
+  now: Date,
+): string[] {
   return ended
-    .filter(({ created_at }) => now.getTime() - created_at.getTime() < longestTokenLife)
+    .filter(({ created_at }) => now.getTime() - created_at.getTime() < maxTokenLifeMs)
     .map(({ id }) => id);
 }
 
 /** The tokens of a session whose row is stored. */
-export async function tokensOf(
+export async function issueTokens(
   { tokens }: Pick<Deps, 'tokens'>,
   { row, grant, refreshToken, accessTtl, refreshTtl }: SessionDraft,
 ): Promise<TokenPair> {

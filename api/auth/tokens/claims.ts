@@ -25,7 +25,7 @@ export interface IssuedToken {
 }
 
 /** The claims that say what a grant is about; `app` is text for one app and a list otherwise, like `aud`. */
-export function claimsOf({ role, workspace, apps, narrowed }: Grant): Record<string, unknown> {
+export function toClaims({ role, workspace, apps, narrowed }: Grant): Record<string, unknown> {
   const [first, ...others] = apps ?? [];
   return {
     role,

@@ -8,7 +8,7 @@ import type { Deps } from '../../deps.ts';
  * Revokes the access tokens of a user whose row the caller's transaction has locked. They are in another database, so
  * they end first: when the transaction then fails, the user has to log in again and nothing else is lost.
  */
-export async function endAccessTokens(
+export async function revokeAccessTokens(
   { databases, revocations }: Pick<Deps, 'databases' | 'revocations'>,
   userId: string,
 ): Promise<void> {
@@ -18,11 +18,11 @@ export async function endAccessTokens(
 }
 
 /** The same for access and refresh tokens; `sql` is the transaction that has locked the user's row. */
-export async function endAllTokens(
+export async function revokeAllTokens(
   sql: Sql,
   deps: Pick<Deps, 'databases' | 'revocations'>,
   { userId, now }: { userId: string; now: Date },
 ): Promise<void> {
   await revokeSessions(sql, 'workspace', { principalId: userId, spared: undefined, now });
-  await endAccessTokens(deps, userId);
+  await revokeAccessTokens(deps, userId);
 }

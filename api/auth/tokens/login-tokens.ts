@@ -8,7 +8,7 @@ import type { Deps } from '../../deps.ts';
  * Revokes the access tokens of sessions that `sql`, a transaction in their database, ends; `apply` is for after its commit.
  * Where they are in another database they end first: when one of the two fails, the login is there to be ended again.
  */
-export async function endAccessOf(
+export async function revokeSessionTokens(
   sql: Sql,
   { databases, revocations }: Pick<Deps, 'databases' | 'revocations'>,
   { schema, sessions }: { schema: ServerSchema; sessions: Iterable<string> },

@@ -1,7 +1,7 @@
 // Refresh tokens: `rfsh_` and an encrypted text that says where its session is kept; only a hash is stored.
 import { randomBytes } from 'node:crypto';
 import { type Secrets, UnsealError } from '../../../storage/secrets.ts';
-import { hashOfToken } from '../email/one-time.ts';
+import { hashToken } from '../email/one-time.ts';
 
 /** A token as its bearer has it, and as it is stored. */
 export interface RefreshToken {
@@ -11,13 +11,13 @@ export interface RefreshToken {
 
 const prefix = 'rfsh_';
 const randomLength = 32;
-const longest = 400;
+const maxLength = 400;
 
 /** A new token of a session in a workspace's database, or in the control database (undefined). */
 export function makeRefreshToken(secrets: Secrets, workspace: string | undefined): RefreshToken {
   const content = Buffer.concat([randomBytes(randomLength), Buffer.from(workspace ?? '')]);
   const text = prefix + secrets.seal('refresh-token', '', content).toString('base64url');
-  return { text, hash: hashOfToken(text) };
+  return { text, hash: hashToken(text) };
 }
 
 /**
@@ -28,11 +28,11 @@ export function readRefreshToken(
   secrets: Secrets,
   text: string,
 ): { workspace: string | undefined; hash: Buffer } | undefined {
-  if (!text.startsWith(prefix) || text.length > longest) return undefined;
+  if (!text.startsWith(prefix) || text.length > maxLength) return undefined;
   try {
     const content = secrets.open('refresh-token', '', Buffer.from(text.slice(prefix.length), 'base64url'));
     const workspace = content.toString('utf8', randomLength);
-    return { workspace: workspace === '' ? undefined : workspace, hash: hashOfToken(text) };
+    return { workspace: workspace === '' ? undefined : workspace, hash: hashToken(text) };
   } catch (error) {
     if (error instanceof UnsealError) return undefined;
     throw error;

@@ -22,7 +22,7 @@ interface RevocationsOptions {
   tokenLife: number;
 }
 
-const retryMilliseconds = 250;
+const retryMs = 250;
 const sweepMs = 300_000;
 
 /**
@@ -144,7 +144,7 @@ export class Revocations {
     const { apps: old, ...rest } = principal;
     const { role = principal.role, apps } = change.scope ?? {};
     const left = narrowed ? old?.filter((app) => apps === undefined || apps.includes(app)) : apps;
-    const next: Principal = { ...rest, role: narrowed ? principal.role : roleOf(role, principal.role) };
+    const next: Principal = { ...rest, role: narrowed ? principal.role : readRole(role, principal.role) };
     if (left !== undefined) next.apps = left;
     return [next, narrowed ? issuedAt : change.not_before.getTime()];
   }
@@ -179,7 +179,7 @@ export class Revocations {
       } catch (error) {
         observe({ type: 'background_failed', task: 'read revocations', error: String(error) });
         this.#wanted = wanted;
-        await pause(retryMilliseconds);
+        await pause(retryMs);
       }
     }
   }
@@ -194,7 +194,7 @@ export class Revocations {
   }
 }
 
-function roleOf(name: string, otherwise: Role): Role {
+function readRole(name: string, otherwise: Role): Role {
   return name === 'workspace_admin' || name === 'app_admin' ? name : otherwise;
 }
 

@@ -42,7 +42,7 @@ export async function openSigningKeys(deps: KeyDeps): Promise<SigningKeys> {
   const oldest = rows[0];
   if (newest === undefined || oldest === undefined) throw new Error('there is no signing key');
   const pem = deps.secrets.open('signing-key', newest.kid, newest.private_sealed).toString('utf8');
-  const keys = rows.map(publicJwkOf);
+  const keys = rows.map(toPublicJwk);
   const verifying = new Map<string, CryptoKey>();
   for (const jwk of keys) {
     const key = await importJWK({ ...jwk }, algorithm);
@@ -75,7 +75,7 @@ async function makeFirst({ databases, secrets, now }: KeyDeps): Promise<SigningK
   });
 }
 
-function publicJwkOf({ public_jwk, kid }: SigningKeyRow): PublicJwk {
+function toPublicJwk({ public_jwk, kid }: SigningKeyRow): PublicJwk {
   const { kty, n, e } = public_jwk;
   if (typeof kty !== 'string' || typeof n !== 'string' || typeof e !== 'string') {
     throw new Error(`signing key ${kid} is not an RSA key`);

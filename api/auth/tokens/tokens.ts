@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto';
 import { errors, type JWTHeaderParameters, jwtVerify, type JWTVerifyOptions, SignJWT } from 'jose';
 import { fail } from '../../errors.ts';
 import type { Principal } from '../../scope.ts';
-import { claimsOf, type Grant, type IssuedToken, readClaims } from './claims.ts';
+import { type Grant, type IssuedToken, readClaims, toClaims } from './claims.ts';
 import type { Revocations } from './revocations.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 /** The access tokens of this server. */
 export interface AccessTokens {
   /** A token that has been verified before and is still good; without a signature check, for the hot path. */
-  recall(token: string): Principal | undefined;
+  verifyCached(token: string): Principal | undefined;
   /** Checks signature, claims and revocation. Throws `401 unauthorized`. */
   verify(token: string): Promise<Principal>;
   /** What is left by now of a principal that was recalled or verified here: maybe other rights, or none (undefined). */
@@ -29,7 +29,7 @@ interface TokensOptions {
   now: () => number;
 }
 
-interface Remembered {
+interface CachedToken {
   token: IssuedToken;
   principal: Principal;
   expiresAt: number;
@@ -41,16 +41,16 @@ interface Remembered {
 /** Two generations of this many tokens: the older one is dropped when the younger is full. */
 const generationSize = 10_000;
 /** Tokens of earlier releases lived at most this long, so none is good this long after the first RS256 key. */
-const legacyLife = 86_400_000;
+const legacyLifeMs = 86_400_000;
 /** The clocks of several machines, and one that is trimmed, differ by less. */
-const mostAheadMilliseconds = 60_000;
+const maxClockSkewMs = 60_000;
 const headerMembers = new Set(['alg', 'kid', 'typ']);
 
 /** The tokens of one process. */
 export class Tokens implements AccessTokens {
   readonly #options: TokensOptions;
-  #young = new Map<string, Remembered>();
-  #old = new Map<string, Remembered>();
+  #young = new Map<string, CachedToken>();
+  #old = new Map<string, CachedToken>();
   /** The tokens of principals, as long as somebody holds them: streams outlive the generations. */
   readonly #tokenOf = new WeakMap<Principal, IssuedToken>();
 
@@ -58,7 +58,7 @@ export class Tokens implements AccessTokens {
     this.#options = options;
   }
 
-  recall(token: string): Principal | undefined {
+  verifyCached(token: string): Principal | undefined {
     const known = this.#young.get(token) ?? this.#promote(token);
     if (known === undefined) return undefined;
     const { revocations, now } = this.#options;
@@ -89,7 +89,7 @@ export class Tokens implements AccessTokens {
   ): Promise<string> {
     const { issuer, keys: { current } } = this.#options;
     const iat = Math.floor(issuedAt / 1_000);
-    const payload = { ...claimsOf(grant), iss: issuer, sub: grant.id, jti, iat, exp: iat + ttlSeconds };
+    const payload = { ...toClaims(grant), iss: issuer, sub: grant.id, jti, iat, exp: iat + ttlSeconds };
     const token = await new SignJWT(payload)
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: current.kid })
       .sign(current.privateKey);
@@ -110,7 +110,7 @@ export class Tokens implements AccessTokens {
       if (payload.iss !== issuer && !(isLegacy && payload.iss === undefined)) {
         fail('unauthorized', 'the access token has another issuer');
       }
-      const issued = readClaims(payload, isLegacy ? hashOf(token) : undefined);
+      const issued = readClaims(payload, isLegacy ? hashSignedPart(token) : undefined);
       if (now() < validFrom(issued)) fail('unauthorized', 'the access token is not valid yet');
       return issued;
     } catch (error) {
@@ -132,7 +132,7 @@ export class Tokens implements AccessTokens {
     }
     const isLegacy = header.alg === 'HS256' && header.kid === undefined && legacySecret !== '' &&
       (header.typ === undefined || header.typ === 'JWT');
-    if (!isLegacy || now() > keys.since.getTime() + legacyLife) refuseKey();
+    if (!isLegacy || now() > keys.since.getTime() + legacyLifeMs) refuseKey();
     return new TextEncoder().encode(legacySecret);
   }
 
@@ -150,7 +150,7 @@ export class Tokens implements AccessTokens {
     return principal;
   }
 
-  #promote(token: string): Remembered | undefined {
+  #promote(token: string): CachedToken | undefined {
     const known = this.#old.get(token);
     if (known === undefined) return undefined;
     this.#old.delete(token);
@@ -166,7 +166,7 @@ export class Tokens implements AccessTokens {
 
 /** A clock that was ahead issued it, if this is to come: it would be good for longer than it should. In milliseconds. */
 function validFrom({ principal: { issuedAt } }: IssuedToken): number {
-  return issuedAt * 1_000 - mostAheadMilliseconds;
+  return issuedAt * 1_000 - maxClockSkewMs;
 }
 
 function refuseKey(): never {
@@ -174,6 +174,6 @@ function refuseKey(): never {
 }
 
 /** Of what is signed only: base64url admits several spellings of one signature. */
-function hashOf(token: string): string {
+function hashSignedPart(token: string): string {
   return createHash('sha256').update(token.slice(0, token.lastIndexOf('.'))).digest('base64url');
 }

@@ -2,7 +2,7 @@
 import type { Sql } from '../../../storage/connections/pool.ts';
 import type { Secrets } from '../../../storage/secrets.ts';
 import { lockTotp, useRecoveryCode, useTotpStep } from '../../../storage/workspace/totp.ts';
-import { hashOfRecoveryCode, stepOfCode } from './totp.ts';
+import { findTimeStep, hashRecoveryCode } from './totp.ts';
 
 /** Uses up a code of the authenticator, or a recovery code; false when it is neither, or was used before. */
 export async function useSecondFactor(
@@ -14,7 +14,7 @@ export async function useSecondFactor(
   const known = await lockTotp(sql, userId);
   if (known?.totp_enabled !== true || known.totp_sealed === null) return false;
   const sealed = known.totp_sealed;
-  const step = stepOfCode(secrets, { userId, sealed, code, now });
+  const step = findTimeStep(secrets, { userId, sealed, code, now });
   if (step !== undefined) return await useTotpStep(sql, userId, step);
-  return await useRecoveryCode(sql, userId, hashOfRecoveryCode(secrets, userId, code));
+  return await useRecoveryCode(sql, userId, hashRecoveryCode(secrets, userId, code));
 }

@@ -9,21 +9,21 @@ import {
 } from '../../../storage/workspace/totp.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
 import type { UserRow } from '../../../storage/workspace/user-accounts.ts';
-import type { By } from '../../audit/actor.ts';
+import type { Caller } from '../../audit/actor.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import type { Principal } from '../../scope.ts';
-import { type Attempt, beginAttempt, failAttempt, tryInTurn } from '../login/attempt.ts';
+import { type Attempt, beginAttempt, failAttempt, tryExclusively } from '../login/attempt.ts';
 import { requireUser } from '../account/me.ts';
 import { useSecondFactor } from './second-factor.ts';
-import { makeRecoveryCodes, makeTotpSecret, stepOfCode } from './totp.ts';
+import { findTimeStep, makeRecoveryCodes, makeTotpSecret } from './totp.ts';
 import { userAttempt } from '../login/user-attempt.ts';
 
 type TotpDeps = Pick<Deps, 'config' | 'databases' | 'secrets' | 'newId' | 'now'>;
 
 /** The user who asks, and the code that is sent along. */
-export interface TotpRequest extends By {
+export interface TotpRequest extends Caller {
   code: string;
 }
 
@@ -55,7 +55,7 @@ export async function confirmTotp(
   const known = await connection.run((sql) => findTotp(sql, user.id));
   if (known?.totp_enabled === true) failActive();
   const sealed = known?.totp_sealed ?? fail('conflict', 'there is no enrolment to confirm');
-  const step = stepOfCode(deps.secrets, { userId: user.id, sealed, code, now });
+  const step = findTimeStep(deps.secrets, { userId: user.id, sealed, code, now });
   if (step === undefined) return await failAttempt(deps, attempt);
   const { codes, hashes } = makeRecoveryCodes(deps.secrets, user.id);
   await connection.transaction(async (sql) => {
@@ -75,7 +75,7 @@ export async function disableTotp(
   const { code, now } = request;
   const { user, attempt } = await begin(deps, workspace, request);
   if (!user.totp_enabled) fail('conflict', 'the second factor is not active');
-  await tryInTurn(deps, attempt, async (sql) => {
+  await tryExclusively(deps, attempt, async (sql) => {
     if (!await useSecondFactor(sql, deps.secrets, { userId: user.id, code, now })) return undefined;
     await dropTotp(sql, user.id, now);
     await audit(deps, attempt, { sql, user, action: 'totp_disable' });

@@ -35,7 +35,7 @@ export function makeTotpSecret(
  * The time step that a code belongs to: this one, the one before or the one after; undefined for a wrong code. A step
  * may count once only, which is for the caller to see to.
  */
-export function stepOfCode(
+export function findTimeStep(
   secrets: Secrets,
   { userId, sealed, code, now }: { userId: string; sealed: Buffer; code: string; now: Date },
 ): number | undefined {
@@ -54,11 +54,11 @@ export function makeRecoveryCodes(secrets: Secrets, userId: string): { codes: st
     { length: recoveryCodes },
     () => randomBytes(recoveryBytes).toString('hex').replaceAll(/(.{5})(?=.)/g, '$1-'),
   );
-  return { codes, hashes: codes.map((code) => hashOfRecoveryCode(secrets, userId, code)) };
+  return { codes, hashes: codes.map((code) => hashRecoveryCode(secrets, userId, code)) };
 }
 
 /** How a recovery code is stored; its case, spaces and hyphens say nothing. */
-export function hashOfRecoveryCode(secrets: Secrets, userId: string, code: string): Buffer {
+export function hashRecoveryCode(secrets: Secrets, userId: string, code: string): Buffer {
   return secrets.keyedHash(`recovery ${userId}`, code.toLowerCase().replaceAll(/[\s-]/g, ''));
 }
 

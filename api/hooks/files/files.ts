@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { AppDefinition } from '../../../storage/definition.ts';
 import { type Page, type PageRequest, slicePage } from '../../../storage/sql/page.ts';
 import type { Config } from '../../../supervisor/protocol.ts';
-import { actorOf, type By } from '../../audit/actor.ts';
+import { type Caller, readActorName } from '../../audit/actor.ts';
 import { auditApp } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { fail, failValidation } from '../../errors.ts';
@@ -50,7 +50,7 @@ export async function showHookFile(
 export interface HookFileChange {
   filename: string;
   source: string;
-  by: By;
+  by: Caller;
 }
 
 /** A file that was put, and what became of it. */
@@ -95,7 +95,7 @@ export async function putHookFile(
 export async function removeHookFile(
   deps: ChangeDeps,
   app: AppDefinition,
-  { filename, by }: { filename: string; by: By },
+  { filename, by }: { filename: string; by: Caller },
 ): Promise<Loading> {
   const folder = folderOf(deps.config, app);
   checkFilename(filename);
@@ -107,7 +107,7 @@ export async function removeHookFile(
 }
 
 /** Loads the app's files again, as they are on disk now. */
-export async function reloadHooks(deps: ChangeDeps, app: AppDefinition, by: By): Promise<Loading> {
+export async function reloadHooks(deps: ChangeDeps, app: AppDefinition, by: Caller): Promise<Loading> {
   await audited(deps, app, { action: 'hook_reload', filename: app.id, details: {}, by }, async () => {});
   return await reloadEverywhere(deps, app);
 }
@@ -138,11 +138,11 @@ function refuseTooMuch(files: readonly HookFile[], filename: string, size: numbe
 async function audited(
   deps: ChangeDeps,
   app: AppDefinition,
-  change: { action: string; filename: string; details: Record<string, unknown>; by: By },
+  change: { action: string; filename: string; details: Record<string, unknown>; by: Caller },
   work: () => Promise<void>,
 ): Promise<void> {
   const { action, filename: target, details, by } = change;
-  const actor = await actorOf(deps, by.principal);
+  const actor = await readActorName(deps, by.principal);
   await deps.databases.app(app.workspace.database, app.schema).transaction(async (sql) => {
     await auditApp(sql, deps, { actor, action, target, details, origin: by.origin });
     await work();

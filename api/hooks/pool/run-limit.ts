@@ -2,7 +2,7 @@
 import type { Deps } from '../../deps.ts';
 
 /** What it takes to find it out. */
-export type LimitDeps = Pick<Deps, 'policies' | 'policyBook'>;
+export type LimitDeps = Pick<Deps, 'policies' | 'policyCache'>;
 
 /** The longest run of one app. */
 export class RunLimit {
@@ -18,14 +18,14 @@ export class RunLimit {
   /** In milliseconds; undefined while it is to be found out. */
   get known(): number | undefined {
     const found = this.#found;
-    return found?.revision === this.#deps.policyBook.revision ? found.milliseconds : undefined;
+    return found?.revision === this.#deps.policyCache.revision ? found.milliseconds : undefined;
   }
 
   /** Finds it out. Throws `StorageError`. */
   async find(): Promise<number> {
-    const { policies, policyBook } = this.#deps;
+    const { policies, policyCache: policyCache } = this.#deps;
     // Before it is read: what changes meanwhile makes it old.
-    const { revision } = policyBook;
+    const { revision } = policyCache;
     const { value: milliseconds } = await policies.range('hooks.timeout_ms', this.#place);
     this.#found = { revision, milliseconds };
     return milliseconds;

@@ -27,7 +27,7 @@ type Workspace = Awaited<ReturnType<typeof makeWorkspace>>;
 /** Sends so many mails from an app and answers how many were taken, and what was said of the first that was not. */
 async function send(workspace: Workspace, schema: string, times: number) {
   const posted: unknown[] = [];
-  const mail = { post: (letter: unknown) => Promise.resolve(void posted.push(letter)) };
+  const mail = { enqueue: (letter: unknown) => Promise.resolve(void posted.push(letter)) };
   const app = { id: 'shop', schema, workspace };
   const letter = { to: `${randomUUID()}@example.com`, subject: 'news', text: 'of ours' };
   const deps = { databases: storage.databases, mail, now: () => now };

@@ -1,7 +1,7 @@
 // No act without its audit entry: a failing audit write fails the act.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createApp } from '../../../api/apps/create.ts';
-import type { By } from '../../../api/audit/actor.ts';
+import type { Caller } from '../../../api/audit/actor.ts';
 import { auditSystem, auditWorkspace } from '../../../api/audit/write.ts';
 import { createWorkspace } from '../../../api/workspaces/create.ts';
 import { listAudit } from '../../../storage/audit/listing.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.remove());
 
-const by = (): By => ({
+const by = (): Caller => ({
   principal: { role: 'master_admin', id: newId(), jti: newId(), issuedAt: 0, expiresAt: 0 },
   origin: { requestId: 'request-1', ip: '127.0.0.1', userAgent: 'test' },
   now: now(),
@@ -64,7 +64,7 @@ it('audit.integrity: an app whose entry cannot be written is not made, nor its r
     );
   const fails = async (id: string) => {
     await refusing(provisioner, 'workspace');
-    await expect(createApp(deps, workspace, { id, name: 'Shop', by: by() })).rejects.toThrow('audit_log');
+    await expect(createApp(deps, workspace, { id, name: 'Shop', caller: by() })).rejects.toThrow('audit_log');
     await accepting(provisioner, 'workspace');
   };
   // The first takes the schema that is ready, the second makes one.
@@ -72,7 +72,7 @@ it('audit.integrity: an app whose entry cannot be written is not made, nor its r
     const before = await state();
     await fails(id);
     expect(await state()).toEqual(before);
-    await createApp(deps, workspace, { id, name: 'Shop', by: by() });
+    await createApp(deps, workspace, { id, name: 'Shop', caller: by() });
   }
   const [row] = await state();
   expect(row).toMatchObject({ apps: ['first', 'second'], ready: [] });

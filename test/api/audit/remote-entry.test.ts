@@ -1,6 +1,6 @@
 // Entries of changes that are made in another database.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keepingEntry, type WriteEntry } from '../../../api/audit/remote-entry.ts';
+import { withRemoteEntry, type WriteRemoteEntry } from '../../../api/audit/remote-entry.ts';
 import { auditApp, type AuditEvent } from '../../../api/audit/write.ts';
 import type { Pool, Sql } from '../../../storage/connections/pool.ts';
 import { type BareApp, bareApp } from '../../harness/bare-app.ts';
@@ -19,7 +19,8 @@ afterAll(() => own.end());
 
 const eventOf = (target: string): AuditEvent => ({ actor: 'someone', action: 'a_change', target });
 const append = (sql: Sql, event: AuditEvent) => auditApp(sql, own.deps, event);
-const keeping = <Result>(change: (write: WriteEntry) => Promise<Result>) => keepingEntry(app, append, change);
+const keeping = <Result>(change: (write: WriteRemoteEntry) => Promise<Result>) =>
+  withRemoteEntry(app, append, change);
 
 async function entries(target: string): Promise<number> {
   const rows = await workspace.run((sql) => sql`select from workspace.audit_log where target = ${target}`);
@@ -45,7 +46,7 @@ describe('an entry that is kept for a change', () => {
   it('fails the change where it cannot be written', async () => {
     const lost = (sql: Sql) => sql`select pg_terminate_backend(pg_backend_pid())`.then(() => undefined);
     const done: string[] = [];
-    const change = keepingEntry(app, lost, async (write) => {
+    const change = withRemoteEntry(app, lost, async (write) => {
       await write(eventOf('lost'));
       done.push('changed');
     });
@@ -56,7 +57,7 @@ describe('an entry that is kept for a change', () => {
   it('keeps the change from beginning where there is no connection for it', async () => {
     const gone = own.deps.databases.app('nowhere', 'nobody');
     let begun = false;
-    const change = keepingEntry(gone, append, () => {
+    const change = withRemoteEntry(gone, append, () => {
       begun = true;
       return Promise.resolve();
     });

@@ -1,7 +1,7 @@
 // Sealing while the clock of the machine is set.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
-import { Seals } from '../../../api/audit/sealer.ts';
+import { Sealer } from '../../../api/audit/sealer.ts';
 import { auditSystem } from '../../../api/audit/write.ts';
 import { controlChain, sealedAmong } from '../../../storage/audit/chain.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
@@ -23,7 +23,7 @@ afterAll(async () => {
 it('audit.integrity: an entry whose act is under way while the clock is set an hour on is sealed when it ends', async () => {
   const { databases, secrets } = storage;
   const failures: unknown[] = [];
-  const seals = new Seals({ databases, secrets, observe: (event) => void failures.push(event) });
+  const seals = new Sealer({ databases, secrets, observe: (event) => void failures.push(event) });
   const isSealed = async (id: string) =>
     (await databases.control.run((sql) => sealedAmong(sql, controlChain, [id]))).length === 1;
   const act = { actor: 'someone', action: 'act', target: 'a target', details: {} };
@@ -35,10 +35,10 @@ it('audit.integrity: an entry whose act is under way while the clock is set an h
   onTestFinished(() => seals.close());
   await databases.control.transaction(async (sql) => {
     await auditSystem(sql, { ...auditDeps, newId: () => slow }, act);
-    seals.note(controlChain, slow);
+    seals.enqueue(controlChain, slow);
     vi.setSystemTime(Date.now() + 3_600_000);
     await append(quick);
-    seals.note(controlChain, quick);
+    seals.enqueue(controlChain, quick);
     // The round that seals this one looks for the other one too.
     await expect.poll(() => isSealed(quick), soon).toBe(true);
   });

@@ -1,7 +1,7 @@
 // Entries that wait for their seals while their workspace is deleted.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { Seals } from '../../../api/audit/sealer.ts';
+import { Sealer } from '../../../api/audit/sealer.ts';
 import { auditWorkspace } from '../../../api/audit/write.ts';
 import { createWorkspace } from '../../../api/workspaces/create.ts';
 import { sealedAmong, workspaceChain } from '../../../storage/audit/chain.ts';
@@ -40,9 +40,9 @@ it('are given up with it, and their database is left alone', async () => {
   });
   await dropMarked(databases);
   const failures: unknown[] = [];
-  const seals = new Seals({ databases, secrets, observe: (event) => void failures.push(event) });
+  const seals = new Sealer({ databases, secrets, observe: (event) => void failures.push(event) });
   const reached = vi.spyOn(databases, 'workspace');
-  seals.note(workspaceChain(database), randomUUID());
+  seals.enqueue(workspaceChain(database), randomUUID());
   await expect.poll(() => reached.mock.calls.length, { timeout: 5_000, interval: 20 }).toBe(1);
   // A last round for whatever still waits.
   await seals.close();
@@ -69,9 +69,9 @@ it('are kept as long as nobody can say that it is gone, and the trouble is told 
   await rename('id to hidden');
   await control.run((sql) => sql`alter table control.tenant_databases rename to hidden`);
   const failures: unknown[] = [];
-  const seals = new Seals({ databases, secrets, observe: (event) => void failures.push(event) });
+  const seals = new Sealer({ databases, secrets, observe: (event) => void failures.push(event) });
   const reached = vi.spyOn(databases, 'workspace');
-  seals.note(chain, id);
+  seals.enqueue(chain, id);
   await expect.poll(() => reached.mock.calls.length, { timeout: 5_000, interval: 20 }).toBeGreaterThan(3);
   await rename('hidden to id');
   await control.run((sql) => sql`alter table control.hidden rename to tenant_databases`);

@@ -1,7 +1,7 @@
 // Entries that nobody will ever see, since the act that they tell of was undone.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { Seals } from '../../../api/audit/sealer.ts';
+import { Sealer } from '../../../api/audit/sealer.ts';
 import { controlChain } from '../../../storage/audit/chain.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
@@ -38,8 +38,8 @@ it('are waited for as long as a transaction may take, and no longer', async () =
   const { databases, secrets } = storage;
   const rounds = hastened();
   const looks = vi.spyOn(databases.control, 'transaction');
-  const seals = new Seals({ databases, secrets, observe: (event) => expect.unreachable(event.type) });
-  seals.note(controlChain, randomUUID());
+  const seals = new Sealer({ databases, secrets, observe: (event) => expect.unreachable(event.type) });
+  seals.enqueue(controlChain, randomUUID());
   await expect.poll(rounds, { timeout: 30_000 }).toBeGreaterThan(100);
   // It looks for whatever is still waited for.
   await seals.close();

@@ -37,7 +37,7 @@ it.each([
 
 it('others have a turn after each few hundred', async () => {
   const url = new URL(`${host}/4000-of-20`);
-  const { body } = await egress.open({ method: 'GET', url, maxBytes: 100_000, milliseconds: 60_000 });
+  const { body } = await egress.open({ method: 'GET', url, maxBytes: 100_000, timeoutMs: 60_000 });
   let [turns, parts] = [0, 0];
   const count = () => void (turns++, counting = setImmediate(count));
   let counting = setImmediate(count);

@@ -156,7 +156,7 @@ describe('a URL', () => {
 
   it('is refused where the caller does not permit it', async () => {
     const permits = ({ host }: URL) => host === 'elsewhere.example';
-    expect(await ask(egressWith(), here(), { permits })).toBe('refused');
+    expect(await ask(egressWith(), here(), { isAllowed: permits })).toBe('refused');
     expect(seen).toEqual([]);
   });
 });
@@ -166,7 +166,7 @@ describe('a bad server', () => {
     'oauth.ssrf: is given up in time at %s',
     async (...at) => {
       const egress = egressWith({ resolve: () => Promise.withResolvers<string[]>().promise });
-      expect(await ask(egress, here(...at), { milliseconds: 300 })).toBe('timeout');
+      expect(await ask(egress, here(...at), { timeoutMs: 300 })).toBe('timeout');
     },
   );
 
@@ -176,7 +176,7 @@ describe('a bad server', () => {
 
   it('that keeps many waiting keeps nobody else from it', async () => {
     const egress = egressWith();
-    const waiting = Array.from({ length: 100 }, () => ask(egress, here('/silent'), { milliseconds: 5_000 }));
+    const waiting = Array.from({ length: 100 }, () => ask(egress, here('/silent'), { timeoutMs: 5_000 }));
     expect(await ask(egress, here())).toBe(200);
     expect(new Set(await Promise.all(waiting))).toEqual(new Set(['timeout']));
   });

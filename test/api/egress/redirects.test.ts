@@ -64,7 +64,7 @@ it('three are followed, and it is told what answered', async () => {
 
 it('one to what the caller does not permit is refused', async () => {
   const permits = ({ pathname }: URL) => pathname === '/302';
-  expect(await ask(egress, `${origin}/302`, { permits })).toBe('refused');
+  expect(await ask(egress, `${origin}/302`, { isAllowed: permits })).toBe('refused');
   expect(seen).toEqual(['GET /302']);
 });
 
@@ -74,7 +74,7 @@ it.each(['/metadata', '/port'])('oauth.ssrf: %s leads nowhere', async (path) => 
 
 it('its own body is not read any further', async () => {
   const closed = once(server, 'request').then(([, response]) => once(response, 'close'));
-  expect(await ask(egress, `${origin}/talkative`, { milliseconds: 600_000 })).toBe(200);
+  expect(await ask(egress, `${origin}/talkative`, { timeoutMs: 600_000 })).toBe(200);
   await closed;
 });
 

@@ -36,7 +36,7 @@ const ask = (host: string) =>
     method: 'GET',
     url: new URL(`https://${host}:${port}/`),
     maxBytes: 1_000,
-    milliseconds: 60_000,
+    timeoutMs: 60_000,
   });
 
 /** The code of what went wrong below. */

@@ -1,6 +1,6 @@
 // What an address is to the machine that it is used on.
 import { describe, expect, it } from 'vitest';
-import { reachOf, Wall } from '../../../api/egress/wall.ts';
+import { addressKind, Wall } from '../../../api/egress/wall.ts';
 import { egressConfig, type EgressSetting, testEgress } from '../../harness/egress.ts';
 
 describe('the reach of an address', () => {
@@ -70,7 +70,7 @@ describe('the reach of an address', () => {
   );
 
   it.each(rows)('oauth.ssrf: of %s is %s', (address, reach) => {
-    expect(reachOf(address)).toBe(reach);
+    expect(addressKind(address)).toBe(reach);
   });
 });
 

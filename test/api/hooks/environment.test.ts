@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => bare.end());
 
 async function newApp(id: string): Promise<AppDefinition> {
-  await createApp(bare.deps, app.workspace, { id, name: id, by: bare.by });
+  await createApp(bare.deps, app.workspace, { id, name: id, caller: bare.by });
   const made = await bare.deps.definitions.app(app.workspace.id, id);
   if (made === undefined) throw new Error('the app is not there');
   return made;

@@ -1,6 +1,6 @@
 // The queue of mail by a clock of the test's own: when a mail is tried again, taken over and given up.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { Courier, waitingLimits } from '../../../api/mail/mailer.ts';
+import { Mailer, waitingLimits } from '../../../api/mail/mailer.ts';
 import type { LogEvent } from '../../../api/logging/events.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { uuidV7Source } from '../../../storage/sql/ids.ts';
@@ -15,7 +15,7 @@ let storage: Storage;
 let provider: Provider;
 let clock: number;
 let facts: LogEvent[];
-let couriers: Courier[];
+let couriers: Mailer[];
 
 beforeAll(async () => {
   own = await ownInstallation();
@@ -44,8 +44,8 @@ afterEach(async () => {
 });
 
 /** That of one process. */
-function courier(): Courier {
-  const made = new Courier({
+function courier(): Mailer {
+  const made = new Mailer({
     ...storage,
     config: {
       data_dir: '/nowhere',
@@ -76,7 +76,7 @@ async function due(): Promise<number[]> {
 
 it('is tried again after 2 s, and after twice as long each time, up to 10 minutes', async () => {
   provider.mood = 'fails for now';
-  await courier().post(letterTo(freshEmail(), 86_400));
+  await courier().enqueue(letterTo(freshEmail(), 86_400));
   const waits: number[] = [];
   for (let attempts = 1; attempts <= 11; attempts++) {
     await expect.poll(() => facts).toHaveLength(attempts);
@@ -94,7 +94,7 @@ it('is tried again after 2 s, and after twice as long each time, up to 10 minute
 it('is tried again though the clock was set back since it was put off', async () => {
   provider.mood = 'fails for now';
   const email = freshEmail();
-  await courier().post(letterTo(email));
+  await courier().enqueue(letterTo(email));
   await expect.poll(due).toEqual([2_000]);
   provider.mood = 'accepts';
   clock -= 3_600_000;
@@ -106,10 +106,10 @@ it('is left to the process that sends it for a minute, and then sent by another'
   provider.mood = 'has others wait';
   const before = provider.attempts;
   const email = freshEmail();
-  await courier().post(letterTo(email));
+  await courier().enqueue(letterTo(email));
   await expect.poll(() => provider.attempts).toBe(before + 1);
   clock += 59_999;
-  await courier().post(letterTo(freshEmail()));
+  await courier().enqueue(letterTo(freshEmail()));
   await expect.poll(() => provider.attempts).toBe(before + 2);
   expect(await due()).toEqual([1, 60_000]);
   clock += 1;
@@ -128,8 +128,8 @@ it('waits behind those of the server when it is an app’s', async () => {
     lifeSeconds: 60,
     discard: false,
   } as const;
-  await courier().post(letterTo(freshEmail()));
-  await courier().post({ ...letter, to: freshEmail() });
+  await courier().enqueue(letterTo(freshEmail()));
+  await courier().enqueue({ ...letter, to: freshEmail() });
   const rows = await storage.databases.control.run((sql) =>
     sql<{ of_app: boolean }[]>`select of_app from control.mail_queue order by id`
   );
@@ -140,7 +140,7 @@ it('that is under way is waited for by a process that stops', async () => {
   provider.mood = 'has others wait';
   const before = provider.attempts;
   const stopping = courier();
-  await stopping.post(letterTo(freshEmail()));
+  await stopping.enqueue(letterTo(freshEmail()));
   await expect.poll(() => provider.attempts).toBe(before + 1);
   const closed = stopping.close();
   provider.goOn();
@@ -151,11 +151,11 @@ it('that is under way is waited for by a process that stops', async () => {
 it('is not sent any more once it has expired', async () => {
   provider.mood = 'fails for now';
   const [late, email] = [freshEmail(), freshEmail()];
-  await courier().post(letterTo(late, 60));
+  await courier().enqueue(letterTo(late, 60));
   await expect.poll(due).toEqual([2_000]);
   provider.mood = 'accepts';
   clock += 60_000;
-  await courier().post(letterTo(email));
+  await courier().enqueue(letterTo(email));
   expect(await provider.mailsTo(email)).toHaveLength(1);
   await expect.poll(due).toEqual([]);
   expect(provider.mails.join()).not.toContain(late);
@@ -163,7 +163,7 @@ it('is not sent any more once it has expired', async () => {
 
 it('is given up when it would have expired by the next time', async () => {
   provider.mood = 'fails for now';
-  await courier().post(letterTo(freshEmail(), 2));
+  await courier().enqueue(letterTo(freshEmail(), 2));
   await expect.poll(() => facts).toMatchObject([{ type: 'mail_failed', attempts: 1, gives_up: true }]);
   await expect.poll(due).toEqual([]);
 });
@@ -172,11 +172,11 @@ it('of one workspace holds up none of another’s, whatever its recipients’ se
   provider.mood = 'has others wait';
   const before = provider.attempts;
   const post = courier();
-  await Promise.all(Array.from({ length: 30 }, () => post.post(letterTo(freshEmail()))));
+  await Promise.all(Array.from({ length: 30 }, () => post.enqueue(letterTo(freshEmail()))));
   await expect.poll(() => provider.attempts).toBeGreaterThanOrEqual(before + 4);
   provider.mood = 'accepts';
   const email = freshEmail();
-  await post.post({ ...letterTo(email), workspace: 'other' });
+  await post.enqueue({ ...letterTo(email), workspace: 'other' });
   expect(await provider.mailsTo(email)).toHaveLength(1);
   expect(provider.attempts).toBe(before + 5);
 }, 30_000);
@@ -193,11 +193,11 @@ it('of apps is refused while too much of their workspace waits, and sent when th
   provider.mood = 'accepts';
   const post = courier();
   const [email, own] = [freshEmail(), freshEmail()];
-  await expect(post.post(letterTo(email))).rejects.toMatchObject({
+  await expect(post.enqueue(letterTo(email))).rejects.toMatchObject({
     code: 'too_many_requests',
     message: 'of the hooks of a workspace no more than 5000 mails or 64 MiB may wait to be sent',
   });
-  await post.post({
+  await post.enqueue({
     workspace: 'post',
     kind: 'otp',
     secret: '012345',
@@ -209,6 +209,6 @@ it('of apps is refused while too much of their workspace waits, and sent when th
   await control.run((sql) =>
     sql`delete from control.mail_queue where id = (select id from control.mail_queue where of_app limit 1)`
   );
-  await post.post(letterTo(email));
+  await post.enqueue(letterTo(email));
   expect(await provider.mailsTo(email)).toHaveLength(1);
 });

@@ -3,11 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Letter } from '../../../api/mail/message.ts';
+import type { ServerMessage } from '../../../api/mail/message.ts';
 import { render } from '../../../api/mail/templates.ts';
 
 const writtenAt = new Date('2026-01-02T03:04:05.678Z');
-const letter: Letter = {
+const letter: ServerMessage = {
   workspace: 'acme',
   kind: 'otp',
   to: `"a<b>"'&@example.com`,

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTransport, type Message } from '../../../api/mail/transport.ts';
+import { createTransport, type OutgoingMail } from '../../../api/mail/transport.ts';
 import { type Provider, startProvider } from '../../harness/smtp.ts';
 import { freshEmail } from '../../harness/users.ts';
 
@@ -19,7 +19,7 @@ function transport(attemptMilliseconds = 1_000, url = provider.url) {
   return createTransport({ mail, data_dir: '/nowhere' }, { attemptMilliseconds });
 }
 
-function messageTo(to: string): Message {
+function messageTo(to: string): OutgoingMail {
   const id = '019a0000-0000-7000-8000-000000000000';
   return { id, to, date: new Date(), subject: 'Hello', text: 'Hello', html: '<p>Hello</p>' };
 }

@@ -16,7 +16,7 @@ const field = 'shop.size';
 const range = (max: number) => ({ kind: 'range', min: 0, max }) as const;
 
 function set(target: Parameters<typeof setPolicy>[1], max: number) {
-  return setPolicy({ ...own.deps, config }, target, range(max), { field, by: own.by });
+  return setPolicy({ ...own.deps, config }, target, range(max), { field, caller: own.by });
 }
 
 it('a tenant whose connections are all taken changes its policy when there is one, and keeps nobody else from it', async () => {

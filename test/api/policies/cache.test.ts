@@ -1,12 +1,12 @@
 // Policies as one process knows them, with a database that fails.
 import { expect, it, onTestFinished } from 'vitest';
-import { PolicyBook } from '../../../api/policies/cache.ts';
+import { PolicyCache } from '../../../api/policies/cache.ts';
 import { ownInstallation } from '../../harness/database.ts';
 
 it('asks again after policies could not be read', async () => {
   const installation = await ownInstallation();
   onTestFinished(installation.remove);
-  const book = new PolicyBook((await installation.open()).databases);
+  const book = new PolicyCache((await installation.open()).databases);
   const rename = (from: string, to: string) =>
     installation.as({}, (sql) => sql.unsafe(`alter table control.${from} rename to ${to}`));
   await rename('policies', 'hidden');
@@ -18,7 +18,7 @@ it('asks again after policies could not be read', async () => {
 it('says that it knows others by now whenever something may have changed', async () => {
   const installation = await ownInstallation();
   onTestFinished(installation.remove);
-  const book = new PolicyBook((await installation.open()).databases);
+  const book = new PolicyCache((await installation.open()).databases);
   const revisions = [book.revision];
   for (const forget of [() => book.onChange({ kind: 'policies' }), () => book.invalidateAll()]) {
     forget();

@@ -1,10 +1,10 @@
 // What bounds a place, and what a change above it makes of it: no other tenant's setting.
 import { describe, expect, it } from 'vitest';
-import { boundAbove, cascade, type Stored } from '../../../api/policies/cascade.ts';
-import { boundOf, type Level } from '../../../api/policies/chain.ts';
+import { boundAbove, cascade, type StoredPolicy } from '../../../api/policies/cascade.ts';
+import { combineLevels, type PolicyLevel } from '../../../api/policies/chain.ts';
 
 const range = (max: number) => ({ kind: 'range', min: 1, max }) as const;
-const row = (workspace: string | null, app: string | null, max: number): Stored => ({
+const row = (workspace: string | null, app: string | null, max: number): StoredPolicy => ({
   workspace,
   app,
   field: 'x',
@@ -43,9 +43,9 @@ it('a change clamps apps to their own workspace, and names what must change alon
 
 it('what a level has set holds within those above it, whatever is stored, but for the master, who sets anything', () => {
   const server = { level: 'server', spec: range(50) } as const;
-  const at = (level: Level, max: number) => ({ level, spec: range(max) });
-  expect(boundOf([server, at('workspace', 80)])?.spec).toEqual(range(50));
-  expect(boundOf([server, at('workspace', 40), at('app', 80)])?.spec).toEqual(range(40));
-  expect(boundOf([server, at('system', 80), at('workspace', 70)])?.spec).toEqual(range(70));
-  expect(boundOf([server, at('system', 80), at('workspace', 90)])?.spec).toEqual(range(80));
+  const at = (level: PolicyLevel, max: number) => ({ level, spec: range(max) });
+  expect(combineLevels([server, at('workspace', 80)])?.spec).toEqual(range(50));
+  expect(combineLevels([server, at('workspace', 40), at('app', 80)])?.spec).toEqual(range(40));
+  expect(combineLevels([server, at('system', 80), at('workspace', 70)])?.spec).toEqual(range(70));
+  expect(combineLevels([server, at('system', 80), at('workspace', 90)])?.spec).toEqual(range(80));
 });

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../../api/apps/create.ts';
 import { removeApp } from '../../../api/apps/remove.ts';
-import type { By } from '../../../api/audit/actor.ts';
+import type { Caller } from '../../../api/audit/actor.ts';
 import { createWorkspace } from '../../../api/workspaces/create.ts';
 import { removeWorkspace } from '../../../api/workspaces/remove.ts';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
@@ -21,7 +21,7 @@ import { hookSettings } from '../../harness/hook-settings.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 
 const newId = uuidV7Source(Date.now);
-const by: By = {
+const by: Caller = {
   principal: { role: 'master_admin', id: newId(), jti: newId(), issuedAt: 0, expiresAt: 0 },
   origin: { requestId: 'test', ip: '127.0.0.1', userAgent: '' },
   now: created,
@@ -67,9 +67,9 @@ function unasked(): never {
 async function make(id: string): Promise<{ published: string[]; forgot: boolean }> {
   const workspace = await deps.definitions.workspace('acme');
   if (workspace === undefined) throw new Error('the workspace is not there');
-  const before = deps.policyBook.revision;
+  const before = deps.policyCache.revision;
   heard.length = 0;
-  await createApp(deps, workspace, { id, name: 'An app', by });
+  await createApp(deps, workspace, { id, name: 'An app', caller: by });
   const { promise, resolve } = Promise.withResolvers<void>();
   onMark = resolve;
   await deps.databases.control.run((sql) =>
@@ -77,7 +77,7 @@ async function make(id: string): Promise<{ published: string[]; forgot: boolean 
   );
   await promise;
   const published = heard.map(({ kind }) => kind).filter((kind) => kind === 'policies');
-  return { published, forgot: deps.policyBook.revision !== before };
+  return { published, forgot: deps.policyCache.revision !== before };
 }
 
 describe('an app that is made', () => {
@@ -114,7 +114,9 @@ describe('a workspace that has the id of an earlier one', () => {
     const { definitions, databases } = deps;
     const other = await createWorkspace(deps, { name: 'Earlier' }, by);
     for (const workspace of [other, await definitions.workspace('acme')]) {
-      if (workspace !== undefined) await createApp(deps, workspace, { id: 'shared', name: 'Shared', by });
+      if (workspace !== undefined) {
+        await createApp(deps, workspace, { id: 'shared', name: 'Shared', caller: by });
+      }
     }
     await databases.control.run((sql) => putPolicies(sql, [{ ...row, updated_at: created }]));
     const app = await definitions.app(other.id, 'shared') ?? expect.fail('the app is not there');
@@ -127,7 +129,7 @@ describe('a workspace that has the id of an earlier one', () => {
     const { workspace } = app;
     await expect(removeWorkspace({ ...deps, ...untouched }, workspace, by)).rejects.toMatchObject(gone);
     await expect(removeApp({ ...deps, ...untouched }, app, by)).rejects.toMatchObject(gone);
-    const late = createApp(deps, workspace, { id: 'later', name: 'Late', by });
+    const late = createApp(deps, workspace, { id: 'later', name: 'Late', caller: by });
     await expect(late).rejects.toMatchObject(gone);
     const { control } = deps.databases;
     expect(await control.run((sql) => listPoliciesFor(sql, 'acme'))).toContainEqual(

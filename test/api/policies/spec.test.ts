@@ -1,7 +1,7 @@
 // Clamping, and what a change makes of a whole tree of policies: properties of random trees.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { boundAbove, cascade, type Stored } from '../../../api/policies/cascade.ts';
+import { boundAbove, cascade, type StoredPolicy } from '../../../api/policies/cascade.ts';
 import { clamp, isSameSpec, type PolicySpec, violation } from '../../../api/policies/spec.ts';
 
 const words = ['a', 'b', 'c', 'd'];
@@ -38,7 +38,7 @@ const keyOf = ({ workspace, app }: { workspace: string | null; app: string | nul
 const put = fc.record({ place: fc.constantFrom(...places), spec });
 
 /** Puts as the server does: refused outside of the bound, else stored with all that it clamps. */
-function apply(rows: Stored[], { place, spec }: { place: (typeof places)[number]; spec: PolicySpec }) {
+function apply(rows: StoredPolicy[], { place, spec }: { place: (typeof places)[number]; spec: PolicySpec }) {
   const bound = boundAbove(rows, place, undefined);
   if (bound !== undefined && place.workspace !== null && violation(spec, bound) !== undefined) {
     return { rows, cascaded: undefined };
@@ -54,7 +54,7 @@ function apply(rows: Stored[], { place, spec }: { place: (typeof places)[number]
 }
 
 /** The nearest level above that has set something. */
-function parentOf(rows: readonly Stored[], { workspace, app }: Stored): PolicySpec | undefined {
+function parentOf(rows: readonly StoredPolicy[], { workspace, app }: StoredPolicy): PolicySpec | undefined {
   const at = (place: { workspace: string | null; app: string | null }) =>
     rows.find((row) => keyOf(row) === keyOf(place))?.spec;
   if (workspace === null) return undefined;
@@ -77,7 +77,7 @@ describe('a tree of policies', () => {
   it('has every child within its parent after any PUTs, and `cascaded` names exactly what changed', () => {
     fc.assert(
       fc.property(fc.array(put, { minLength: 1, maxLength: 30 }), (puts) => {
-        let rows: Stored[] = [];
+        let rows: StoredPolicy[] = [];
         for (const one of puts) {
           const after = apply(rows, one);
           for (const row of after.rows) {

@@ -1,6 +1,6 @@
 // Quotas as one process keeps them: of writes that fail, and beside other processes.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type RangePolicy, unlimited } from '../../../api/policies/definitions.ts';
+import { type RangePolicy, unlimitedQuota } from '../../../api/policies/definitions.ts';
 import type { Policies } from '../../../api/policies/effective.ts';
 import { Quotas } from '../../../api/usage/quotas.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';
@@ -19,12 +19,12 @@ afterAll(() => own.end());
 
 /** The quotas of one of so many processes, under which an app has one record and ten requests in a second. */
 function quotasOf(workers: number): Quotas {
-  const { databases, policies, policyBook } = own.deps;
+  const { databases, policies, policyCache: policyCache } = own.deps;
   const most: Partial<Record<RangePolicy, number>> = { 'quota.records': 1, 'quota.requests_per_sec': 10 };
   const range: Policies['range'] = (name) =>
-    Promise.resolve({ min: 0, max: most[name] ?? unlimited, value: 0 });
+    Promise.resolve({ min: 0, max: most[name] ?? unlimitedQuota, value: 0 });
   const sharing = { isAlone: workers === 1, workers, worker: 0 };
-  return new Quotas({ databases, policies: { ...policies, range }, policyBook, sharing, now: () => 1_000 });
+  return new Quotas({ databases, policies: { ...policies, range }, policyCache, sharing, now: () => 1_000 });
 }
 
 /** A write that ends in a failure, be it done or not. */

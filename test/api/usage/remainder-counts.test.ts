@@ -1,13 +1,13 @@
 // Room below a quota: when it is counted, and what a count makes of that which happens meanwhile.
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { Room, type RoomOptions } from '../../../api/usage/remainder.ts';
+import { Remainder, type RemainderOptions } from '../../../api/usage/remainder.ts';
 
 const one = { least: 1, most: 1 };
 
 /** Of a process that is alone. */
-function roomOf(options: Pick<RoomOptions, 'count'> & Partial<RoomOptions>): Room {
-  return new Room({ isAlone: true, workers: 1, worker: 0, leaks: false, now: () => 0, ...options });
+function roomOf(options: Pick<RemainderOptions, 'count'> & Partial<RemainderOptions>): Remainder {
+  return new Remainder({ isAlone: true, workers: 1, worker: 0, leaks: false, now: () => 0, ...options });
 }
 
 it('counts what ends while it counts as if it were there still', async () => {

@@ -1,14 +1,14 @@
 // Room below a quota: what is handed out never exceeds what there is.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Claim, Room, type RoomOptions } from '../../../api/usage/remainder.ts';
+import { type Claim, Remainder, type RemainderOptions } from '../../../api/usage/remainder.ts';
 
 const one = { least: 1, most: 1 };
 
 /** What is stored, as a database would count it; a count takes a turn. */
-function store(options: Partial<RoomOptions> = {}) {
+function store(options: Partial<RemainderOptions> = {}) {
   const state = { stored: 0, counts: 0, time: 0 };
-  const room = new Room({
+  const room = new Remainder({
     isAlone: true,
     workers: 1,
     worker: 0,
@@ -24,7 +24,7 @@ function store(options: Partial<RoomOptions> = {}) {
   return { state, room };
 }
 
-async function fill(room: Room, below: number, state: { stored: number }): Promise<boolean> {
+async function fill(room: Remainder, below: number, state: { stored: number }): Promise<boolean> {
   const claim = await room.take(below, one);
   if (claim === undefined) return false;
   state.stored++;
@@ -145,7 +145,7 @@ describe('several processes', () => {
         async (workers, most, writes) => {
           const state = { stored: 0, time: 0 };
           const rooms = Array.from({ length: workers }, (_unused, worker) =>
-            new Room({
+            new Remainder({
               isAlone: false,
               workers,
               worker,
@@ -167,7 +167,7 @@ describe('several processes', () => {
 
   it('count once more when the five seconds are over before they have counted', async () => {
     const state = { counts: 0, time: 4_999 };
-    const room = new Room({
+    const room = new Remainder({
       isAlone: false,
       workers: 2,
       worker: 0,
@@ -186,7 +186,7 @@ describe('several processes', () => {
   it('fill it to the last in the end', async () => {
     const state = { stored: 0, time: 0 };
     const rooms = [0, 1, 2].map((worker) =>
-      new Room({
+      new Remainder({
         isAlone: false,
         workers: 3,
         worker,

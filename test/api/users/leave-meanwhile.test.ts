@@ -95,7 +95,7 @@ it('hearing from the hooks of one that is still there', async () => {
 
 it('without one that was deleted after it was found, and asks nobody twice for that', async () => {
   const { deps, by } = shop;
-  await createApp(deps, workspace, { id: 'zoo', name: 'Zoo', by });
+  await createApp(deps, workspace, { id: 'zoo', name: 'Zoo', caller: by });
   const zoo = await deps.definitions.app('acme', 'zoo') ?? expect.fail();
   await createCollection(deps, zoo, { declared: { id: 'animals', fields: [owner] }, by });
   await leave(hooksThat({

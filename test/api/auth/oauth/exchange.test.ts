@@ -1,7 +1,7 @@
 // What a provider is sent for a code, and which of its answers is a token.
 import { expect, it } from 'vitest';
 import { exchangeCode } from '../../../../api/auth/oauth/exchange.ts';
-import type { EgressAnswer, EgressRequest } from '../../../../api/egress/client.ts';
+import type { EgressRequest, EgressResponse } from '../../../../api/egress/client.ts';
 import type { LogEvent } from '../../../../api/logging/events.ts';
 import type { ProviderRow } from '../../../../storage/workspace/oauth-providers.ts';
 
@@ -37,7 +37,7 @@ async function exchange(
 ) {
   const sent: EgressRequest[] = [];
   const facts: LogEvent[] = [];
-  const send = (request: EgressRequest): Promise<EgressAnswer> => {
+  const send = (request: EgressRequest): Promise<EgressResponse> => {
     sent.push(request);
     const body = Buffer.from(JSON.stringify(answer));
     return Promise.resolve({ url: request.url, status, statusText: '', headers: [], body });

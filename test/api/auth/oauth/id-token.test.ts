@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nonceOf, readIdToken } from '../../../../api/auth/oauth/id-token.ts';
+import { deriveNonce, readIdToken } from '../../../../api/auth/oauth/id-token.ts';
 import { IssuerKeys } from '../../../../api/auth/oauth/issuer-keys.ts';
 import type { Egress } from '../../../../api/egress/client.ts';
 import type { LogEvent } from '../../../../api/logging/events.ts';
@@ -147,7 +147,7 @@ describe('oauth.id-token: of an issuer that signs whatever it is told', () => {
     iss: issuer,
     aud: clientId,
     sub: 'somebody',
-    nonce: nonceOf(codeVerifier),
+    nonce: deriveNonce(codeVerifier),
     iat: seconds - 5,
     exp: seconds + 300,
   });
@@ -185,7 +185,7 @@ describe('oauth.id-token: of an issuer that signs whatever it is told', () => {
     ['of long ago', { iat: seconds - 86_400 }, 'ERR_JWT_EXPIRED'],
     ['that is not good yet', { nbf: seconds + 61 }, 'ERR_JWT_CLAIM_VALIDATION_FAILED'],
     ['of nobody', { sub: undefined }, 'ERR_JWT_CLAIM_VALIDATION_FAILED'],
-    ['of another sign-in', { nonce: nonceOf('another') }, 'the nonce is that of another sign-in'],
+    ['of another sign-in', { nonce: deriveNonce('another') }, 'the nonce is that of another sign-in'],
   ])('oauth.id-token: one %s is refused', async (_what, wrong, reason) => {
     await expectRefused(await sign({ ...good(), ...wrong }), reason);
   });

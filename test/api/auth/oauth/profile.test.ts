@@ -1,7 +1,7 @@
 // What is believed of what a provider says about somebody.
 import { describe, expect, it } from 'vitest';
 import { readProfile } from '../../../../api/auth/oauth/profile.ts';
-import type { EgressAnswer, EgressRequest } from '../../../../api/egress/client.ts';
+import type { EgressRequest, EgressResponse } from '../../../../api/egress/client.ts';
 
 /** Reads the profile that a provider gives by these answers, by their paths, of which one may be no success. */
 async function profileOf(
@@ -9,7 +9,7 @@ async function profileOf(
   answers: Readonly<Record<string, unknown>>,
   { failing, userinfo = 'https://idp.example/user' }: { failing?: string; userinfo?: string } = {},
 ) {
-  const send = ({ url }: EgressRequest): Promise<EgressAnswer> =>
+  const send = ({ url }: EgressRequest): Promise<EgressResponse> =>
     Promise.resolve({
       url,
       status: url.pathname === failing ? 403 : 200,

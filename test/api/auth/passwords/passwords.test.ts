@@ -148,7 +148,7 @@ describe('somebody who is looked up for a password', () => {
     let most = 0;
     const names = Array.from({ length: 12 }, (_, index) => `user ${index}`);
     await Promise.all(names.map(async (name) => {
-      const { found, verdict } = await one.verifyOf(owner, 'x', () => {
+      const { found, verdict } = await one.findAndVerify(owner, 'x', () => {
         begun.push(name);
         most = Math.max(most, begun.length - ended.length);
         return Promise.resolve({ name, password_hash: hash });
@@ -165,11 +165,11 @@ describe('somebody who is looked up for a password', () => {
   });
 
   it('is not looked up at all when turned away', async () => {
-    const few = new Passwords({ limits: { threads: 1, waiting: 3 } });
+    const few = new Passwords({ limits: { threads: 1, maxWaiting: 3 } });
     let looked = 0;
     const find = () => Promise.resolve((looked++, undefined));
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 8 }, () => few.verifyOf(owner, 'x', find)),
+      Array.from({ length: 8 }, () => few.findAndVerify(owner, 'x', find)),
     );
     expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(4);
     expect(looked).toBe(4);
@@ -177,11 +177,11 @@ describe('somebody who is looked up for a password', () => {
   });
 
   it('holds up nobody else when that takes long, and has their turn afterwards', async () => {
-    const one = new Passwords({ limits: { threads: 1, waiting: 3 } });
+    const one = new Passwords({ limits: { threads: 1, maxWaiting: 3 } });
     const hash = await one.hash(owner, 'x');
     const { find, end, begun } = lookups();
-    const stuck = ['a', 'b', 'c', 'd'].map((name) => one.verifyOf(owner, 'x', find(name)));
-    const others = () => one.verifyOf(owner, 'x', () => Promise.resolve({ password_hash: hash }));
+    const stuck = ['a', 'b', 'c', 'd'].map((name) => one.findAndVerify(owner, 'x', find(name)));
+    const others = () => one.findAndVerify(owner, 'x', () => Promise.resolve({ password_hash: hash }));
     await expect(others()).rejects.toMatchObject({ code: 'unavailable' });
     await expect.poll(() => begun.length).toBe(4);
     await expect.poll(() => others().then(({ verdict }) => verdict.matches, () => false)).toBe(true);
@@ -194,9 +194,9 @@ describe('somebody who is looked up for a password', () => {
     const one = new Passwords({ limits: { threads: 1 } });
     const failing = Array.from(
       { length: 5 },
-      () => one.verifyOf(owner, 'x', () => Promise.reject(new Error('is locked'))),
+      () => one.findAndVerify(owner, 'x', () => Promise.reject(new Error('is locked'))),
     );
-    const next = one.verifyOf(owner, 'x', () => Promise.resolve(undefined));
+    const next = one.findAndVerify(owner, 'x', () => Promise.resolve(undefined));
     for (const failure of failing) await expect(failure).rejects.toThrow('is locked');
     expect((await next).verdict).toEqual({ matches: false, isOutdated: false });
     await one.close();

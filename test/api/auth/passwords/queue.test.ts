@@ -7,7 +7,7 @@ const owner = 'masters';
 
 describe('the queue of passwords', () => {
   it('turns away with 503 and Retry-After what does not fit, and does the rest', async () => {
-    const few = new Passwords({ limits: { threads: 1, waiting: 3 } });
+    const few = new Passwords({ limits: { threads: 1, maxWaiting: 3 } });
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => few.hash(owner, 'x')));
     const refused = outcomes.flatMap((outcome) => outcome.status === 'rejected' ? [outcome.reason] : []);
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
@@ -19,7 +19,7 @@ describe('the queue of passwords', () => {
   });
 
   it('turns away what has waited too long', async () => {
-    const slow = new Passwords({ limits: { threads: 1, waitMilliseconds: 1 } });
+    const slow = new Passwords({ limits: { threads: 1, maxWaitMs: 1 } });
     const [first, second, third] = [slow.hash(owner, 'x'), slow.hash(owner, 'x'), slow.hash(owner, 'x')];
     await expect(third).rejects.toMatchObject({ code: 'unavailable' });
     for (const hash of [first, second]) await expect(hash).resolves.toMatch(/^\$argon2id/);
@@ -55,7 +55,7 @@ describe('owners of passwords', () => {
     owners: readonly PasswordOwner[],
     waiting: number,
   ): Promise<{ served: PasswordOwner[]; refused: PasswordOwner[] }> {
-    const one = new Passwords({ limits: { threads: 1, waiting } });
+    const one = new Passwords({ limits: { threads: 1, maxWaiting: waiting } });
     const served: PasswordOwner[] = [];
     const refused: PasswordOwner[] = [];
     await Promise.all(

@@ -4,7 +4,7 @@ import { SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Grant } from '../../../../api/auth/tokens/claims.ts';
 import { Revocations } from '../../../../api/auth/tokens/revocations.ts';
-import { prepareSession, type SessionDraft, tokensOf } from '../../../../api/auth/sessions/sessions.ts';
+import { issueTokens, prepareSession, type SessionDraft } from '../../../../api/auth/sessions/sessions.ts';
 import { openSigningKeys, type SigningKeys } from '../../../../api/auth/tokens/signing-keys.ts';
 import { Tokens } from '../../../../api/auth/tokens/tokens.ts';
 import type { Storage } from '../../../../storage/boot/boot.ts';
@@ -54,11 +54,11 @@ function session(): SessionDraft {
 }
 
 async function issue(): Promise<string> {
-  return (await tokensOf({ tokens }, session())).access_token;
+  return (await issueTokens({ tokens }, session())).access_token;
 }
 
 async function expectRefused(token: string): Promise<void> {
-  expect(tokens.recall(token)).toBeUndefined();
+  expect(tokens.verifyCached(token)).toBeUndefined();
   await expect(tokens.verify(token)).rejects.toMatchObject({ code: 'unauthorized' });
 }
 
@@ -66,7 +66,7 @@ describe('an access token', () => {
   it('is good until its last second, remembered or not', async () => {
     const token = await issue();
     clock += 899_999;
-    expect(tokens.recall(token)).toMatchObject({ id: 'ann' });
+    expect(tokens.verifyCached(token)).toMatchObject({ id: 'ann' });
     expect(await tokens.verify(token)).toMatchObject({ id: 'ann' });
     clock += 1;
     await expectRefused(token);
@@ -75,7 +75,7 @@ describe('an access token', () => {
   it('that was issued by a clock that was ahead is refused once that is set back', async () => {
     clock += 2 * hour;
     const token = await issue();
-    expect(tokens.recall(token)).toMatchObject({ id: 'ann' });
+    expect(tokens.verifyCached(token)).toMatchObject({ id: 'ann' });
     clock = start;
     await expectRefused(token);
   });
@@ -88,7 +88,7 @@ describe('an access token', () => {
     expect(row).toMatchObject({ created_at: now(), expires_at: new Date(start + 86_400_000) });
     const token = await issue();
     expect(claimsOf(token)).toMatchObject({ iat: start / 1_000, exp: start / 1_000 + 900 });
-    expect(tokens.recall(token)).toMatchObject({ id: 'ann' });
+    expect(tokens.verifyCached(token)).toMatchObject({ id: 'ann' });
   });
 
   it('is good that was issued after a revocation by a clock that was ahead, and ends with the next', async () => {
@@ -99,7 +99,7 @@ describe('an access token', () => {
     begin();
     revocations.apply([row]);
     const token = await issue();
-    expect(tokens.recall(token)).toMatchObject({ id: 'ann' });
+    expect(tokens.verifyCached(token)).toMatchObject({ id: 'ann' });
     revocations.apply([revocations.row('subject', 'ann')]);
     await expectRefused(token);
     clock += 2 * hour;

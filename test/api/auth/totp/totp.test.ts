@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { describe, expect, it } from 'vitest';
 import {
-  hashOfRecoveryCode,
+  findTimeStep,
+  hashRecoveryCode,
   makeRecoveryCodes,
   makeTotpSecret,
-  stepOfCode,
 } from '../../../../api/auth/totp/totp.ts';
 import { Secrets, UnsealError } from '../../../../storage/secrets.ts';
 
@@ -34,14 +34,14 @@ describe('a code', () => {
     [60_000, undefined],
   ])('totp.replay: that is %i ms off counts for the step %s', (off, step) => {
     const code = authenticator.generate({ timestamp: start + off });
-    const counted = stepOfCode(secrets, { userId, sealed, code, now: new Date(start) });
+    const counted = findTimeStep(secrets, { userId, sealed, code, now: new Date(start) });
     expect(counted).toBe(step === undefined ? undefined : stepNow + step);
   });
 
   it('may be written with spaces, and has six digits', () => {
     const code = authenticator.generate({ timestamp: start });
     const stepOf = (text: string) =>
-      stepOfCode(secrets, { userId, sealed, code: text, now: new Date(start) });
+      findTimeStep(secrets, { userId, sealed, code: text, now: new Date(start) });
     expect(stepOf(`${code.slice(0, 3)} ${code.slice(3)}`)).toBe(stepNow);
     for (const other of ['', code.slice(1), `${code}0`, `-${code.slice(1)}`]) {
       expect(stepOf(other)).toBeUndefined();
@@ -50,7 +50,7 @@ describe('a code', () => {
 
   it('challenge.bound: is not looked at with the secret of another user', () => {
     const code = authenticator.generate({ timestamp: start });
-    expect(() => stepOfCode(secrets, { userId: 'eve', sealed, code, now: new Date(start) })).toThrow(
+    expect(() => findTimeStep(secrets, { userId: 'eve', sealed, code, now: new Date(start) })).toThrow(
       UnsealError,
     );
   });
@@ -62,8 +62,8 @@ describe('recovery codes', () => {
     expect(new Set(codes).size).toBe(10);
     for (const [index, code] of codes.entries()) {
       expect(code).toMatch(/^[0-9a-f]{5}(-[0-9a-f]{5}){3}$/);
-      expect(hashOfRecoveryCode(secrets, userId, code)).toEqual(hashes[index]);
-      expect(hashOfRecoveryCode(secrets, 'eve', code)).not.toEqual(hashes[index]);
+      expect(hashRecoveryCode(secrets, userId, code)).toEqual(hashes[index]);
+      expect(hashRecoveryCode(secrets, 'eve', code)).not.toEqual(hashes[index]);
     }
   });
 });

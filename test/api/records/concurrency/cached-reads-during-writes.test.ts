@@ -83,7 +83,7 @@ it('a cached record of an app is not that of another one by its id, though its d
     loseNextAnswer(deps.databases.provisioner(first.workspace.database));
     const unheeded = { hooks: { drop: () => undefined }, blobs: new LocalBlobs('/nowhere') };
     await expect(removeApp({ ...deps, ...unheeded }, first, app.by)).rejects.toThrow('lost');
-    await createApp(deps, first.workspace, { id: first.id, name: 'Second', by: app.by });
+    await createApp(deps, first.workspace, { id: first.id, name: 'Second', caller: app.by });
     await expect(records.get('notes', id)).rejects.toThrow('not there');
   } finally {
     await app.end();

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../../../api/apps/create.ts';
-import type { By } from '../../../../api/audit/actor.ts';
+import type { Caller } from '../../../../api/audit/actor.ts';
 import { alterCollection } from '../../../../api/collections/alter.ts';
 import { createCollection } from '../../../../api/collections/create.ts';
 import { dropCollection } from '../../../../api/collections/drop.ts';
@@ -22,7 +22,7 @@ import { type OwnInstallation, ownInstallation } from '../../../harness/database
 
 const now = () => new Date();
 const newId = uuidV7Source(Date.now);
-const by: By = {
+const by: Caller = {
   principal: { role: 'master_admin', id: newId(), jti: newId(), issuedAt: 0, expiresAt: 0 },
   origin: { requestId: 'test', ip: '127.0.0.1', userAgent: '' },
   now: now(),
@@ -44,7 +44,7 @@ beforeAll(async () => {
   await createWorkspace(writer, { id: 'acme', name: 'Acme' }, by);
   const workspace = await writer.definitions.workspace('acme');
   if (workspace === undefined) throw new Error('the workspace is not there');
-  await createApp(writer, workspace, { id: 'shop', name: 'Shop', by });
+  await createApp(writer, workspace, { id: 'shop', name: 'Shop', caller: by });
 });
 afterAll(async () => {
   await own.as({}, (sql) => sql`delete from control.workspaces`);

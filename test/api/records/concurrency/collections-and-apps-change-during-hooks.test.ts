@@ -96,7 +96,7 @@ describe('a write whose app is deleted, and created again, while its before-hook
     meanwhile = async () => {
       const earlier = await app.definition();
       await removeApp({ ...app.deps, ...unheeded }, earlier, app.by);
-      await createApp(app.deps, earlier.workspace, { id: earlier.id, name: 'Another', by: app.by });
+      await createApp(app.deps, earlier.workspace, { id: earlier.id, name: 'Another', caller: app.by });
       await app.define('authors', [{ name: 'name', kind: 'text' }]);
       await app.create('authors', { id, name: 'of the later one' });
     };
