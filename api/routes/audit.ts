@@ -1,5 +1,5 @@
 // The audit logs of the three scopes.
-import { type AuditQuery, queryAudit } from '../audit/query.ts';
+import { type AuditRequest, queryAudit } from '../audit/query.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
 import {
@@ -24,7 +24,7 @@ const query = object({
   ),
 });
 
-function wishOf({ action, actor, format, ...page }: ValueOf<typeof query>): AuditQuery {
+function wishOf({ action, actor, format, ...page }: ValueOf<typeof query>): AuditRequest {
   // An empty field of a form asks for nothing, as an empty action and an empty filter of records do.
   return { filter: { action, actor: actor === '' ? undefined : actor }, page: toPageRequest(page), format };
 }
