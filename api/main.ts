@@ -60,15 +60,10 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const activity = new ActivityMeter({ databases, now, observe });
   const definitions = createDefinitions({ databases });
   const policyCache = new PolicyCache(databases);
-  const auth = await createAuth({
-    config,
-    databases,
-    secrets,
-    now,
-    newId,
-    observe, policyBook,
-    policyCache: traffic });
-  const mail = new Mailer({ config, databases, secrets, now, newId, observe });
+  const basics = { config, databases, secrets, now, newId, observe, policyBook,
+    policyCache: traffic };
+  const auth = await createAuth({ ...basics, answered, policyCache });
+  const mail = new Mailer(basics);
   const realtime = createRealtime({ config, databases, definitions, now, observe, ...auth.parts });
   const own = { config, databases, blobs, secrets, now, observe, activity, seals, traffic, policyCache };
   const parts = { ...own, ...auth.parts };
