@@ -60,17 +60,14 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const activity = new ActivityMeter({ databases, now, observe });
   const definitions = createDefinitions({ databases });
   const policyCache = new PolicyCache(databases);
-  const basics = { config, databases, secrets, now, newId, observe, policyBook,
-    policyCache: traffic };
-  const auth = await createAuth({ ...basics, answered, policyCache });
+  const basics = { config, databases, secrets, now, newId, observe };
+  const auth = await createAuth({ ...basics, policyCache, traffic });
   const mail = new Mailer(basics);
-  const realtime = createRealtime({ config, databases, definitions, now, observe, ...auth.parts });
-  const own = { config, databases, blobs, secrets, now, observe, activity, seals, traffic, policyCache };
-  const parts = { ...own, ...auth.parts };
+  const realtime = createRealtime({ ...basics, definitions, ...auth.parts });
+  const parts = { ...basics, blobs, activity, seals, traffic, policyCache, ...auth.parts };
   const { hooks, receive } = createHooks(parts, hookPorts(() => deps, start));
   const deps: Deps = {
     ...parts,
-    newId,
     provisioning,
     upkeep,
     definitions,

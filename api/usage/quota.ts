@@ -26,7 +26,11 @@ const refusals: Record<Quota, Refusal> = {
 };
 
 /** The bound of a quota; undefined where none is set. Throws `StorageError`. */
-export async function quotaLimit(policies: Policies, name: Quota, at: TenantPath): Promise<number | undefined> {
+export async function quotaLimit(
+  policies: Policies,
+  name: Quota,
+  at: TenantPath,
+): Promise<number | undefined> {
   const { max } = await policies.range(name, at);
   return max >= unlimitedQuota ? undefined : max;
 }

@@ -54,12 +54,12 @@ export class Passwords {
   /** `isServerBusy` tells whether this process has other requests to serve. */
   constructor(options: { isServerBusy?: () => boolean; limits?: Partial<PasswordLimits> } = {}) {
     const { isServerBusy = () => false } = options;
-    const { threads, waiting, waitMilliseconds, idleMilliseconds } = { ...defaultLimits, ...options.limits };
-    this.#threads = new PasswordThreads({ idleMilliseconds });
+    const { threads, maxWaiting, maxWaitMs, idleMs } = { ...defaultLimits, ...options.limits };
+    this.#threads = new PasswordThreads({ idleMs });
     this.#admissions = new FairQueue({
       slots: threads + 1,
-      maxWaiting: waiting - 1,
-      timeoutMs: waitMilliseconds,
+      maxWaiting: maxWaiting - 1,
+      timeoutMs: maxWaitMs,
       refuse: refusalError,
     });
     // A core is left to other work. Low priority alone does not do it: with a hash on every core, whatever wakes up waits
@@ -90,8 +90,12 @@ export class Passwords {
   }
 
   /** Checks a password; without a hash it never matches, but takes as long. Throws `503 unavailable`. */
-  async verify(owner: PasswordOwner, password: string, hash: string | null | undefined): Promise<PasswordCheck> {
-    return toCheck(await this.#perform(owner, () => checkOf(password, hash)), hash);
+  async verify(
+    owner: PasswordOwner,
+    password: string,
+    hash: string | null | undefined,
+  ): Promise<PasswordCheck> {
+    return toCheck(await this.#perform(owner, () => verifyJob(password, hash)), hash);
   }
 
   /**
@@ -141,7 +145,7 @@ export class Passwords {
     }
   }
 
-  #hash(job: PasswordJob): Promise<PasswordAnswer> {
+  #hash(job: PasswordJob): Promise<PasswordResult> {
     return this.#hashing.run(() => this.#threads.perform(job));
   }
 }

@@ -25,12 +25,12 @@ interface Thread {
 
 /** As many threads as have been needed at once. */
 export class PasswordThreads {
-  readonly #idleMilliseconds: number;
+  readonly #idleMs: number;
   readonly #threads = new Set<Thread>();
   #idleTimer: NodeJS.Timeout | undefined;
 
-  constructor({ idleMilliseconds }: { idleMilliseconds: number }) {
-    this.#idleMilliseconds = idleMilliseconds;
+  constructor({ idleMs }: { idleMs: number }) {
+    this.#idleMs = idleMs;
   }
 
   /** Jobs under way. */
@@ -92,7 +92,7 @@ export class PasswordThreads {
 
   #rest(): void {
     clearTimeout(this.#idleTimer);
-    this.#idleTimer = setTimeout(() => void this.close(), this.#idleMilliseconds);
+    this.#idleTimer = setTimeout(() => void this.close(), this.#idleMs);
     this.#idleTimer.unref();
   }
 }
