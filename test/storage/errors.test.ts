@@ -23,7 +23,7 @@ it.each([
   await pool.end();
 });
 
-it('says whether what was asked may have been done all the same', async () => {
+it('says whether the work may have been done all the same', async () => {
   const none = new PermitCount({ count: 0, waitMilliseconds: 10 });
   const [pool, busy] = [unlimitedPermits, none].map((permits) =>
     new Pool(own.access, { cap: 1, permits, now: Date.now })
@@ -51,7 +51,7 @@ it.each([
   await pool.end();
 });
 
-it('lays what did not answer in time to nobody who is deleted', () => {
+it('takes a timeout for no deletion', () => {
   const silent = new StorageError('unavailable', 'no answer', {
     cause: Object.assign(new Error(), { code: 'CONNECT_TIMEOUT' }),
   });

@@ -179,7 +179,7 @@ describe('audit.integrity: verification finds', () => {
       ],
     ],
     [
-      'a beginning that was cut off by whoever knows the seals',
+      'a beginning that was cut off with knowledge of the seals',
       async (log) =>
         `insert into workspace.audit_checkpoints
          select 2, hash, 2, now(), decode(repeat('ab', 32), 'hex') from workspace.audit_seals where seq = 2;

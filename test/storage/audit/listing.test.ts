@@ -1,4 +1,4 @@
-// Pages and totals of audit logs, against the same asked in the plainest way.
+// Pages and totals of audit logs, compared with those of the plainest statements.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AuditFilter, listAudit, listAuditBefore } from '../../../storage/audit/listing.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';

@@ -26,7 +26,7 @@ describe('audit.paging: a log that is written by many at once, sealed in pieces 
   });
   afterAll(() => own.remove());
 
-  it('has exact totals and pages all the while, also when whoever seals or removes dies half-way', {
+  it('has exact totals and pages all the while, also when sealing or retention dies half-way', {
     timeout: 120_000,
   }, async () => {
     const log = await workspaceLog(storage);

@@ -58,7 +58,7 @@ it('audit.integrity: retention keeps what was sealed after a row that stays', as
   expect(removed).toBe(1);
 });
 
-it('audit.integrity: a row that was gone before retention came is told of afterwards', async () => {
+it('audit.integrity: a row that was missing before retention is reported afterwards', async () => {
   const log = await workspaceLog(storage);
   for (const action of ['one', 'two', 'three']) await log.append(action);
   await log.seal();

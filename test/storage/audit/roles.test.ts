@@ -1,4 +1,4 @@
-// Who may touch an audit log: nobody that the API connects as does more than append.
+// The rights on an audit log: no role that the API connects as does more than append.
 import { afterAll, describe, expect, it } from 'vitest';
 import { workspaceLog } from '../../harness/audit-log.ts';
 import { ownInstallation } from '../../harness/database.ts';

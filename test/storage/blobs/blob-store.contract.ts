@@ -149,7 +149,7 @@ export function blobStoreContract(
       expect(await idsOf(store, at, future)).toEqual([]);
     });
 
-    it('lets an upload that is under way come to its end, whoever lists meanwhile', async () => {
+    it('lets an upload in progress come to its end, also when blobs are listed meanwhile', async () => {
       const key = keyIn(place());
       const listed = async function* () {
         yield randomBytes(6 * 1024 * 1024);
@@ -175,7 +175,7 @@ export function blobStoreContract(
         })(),
       );
       await expect.poll(() => taken).toBe(1);
-      // As long as another upload takes that lets nobody pass.
+      // As long as another upload takes.
       await store.put(keyIn(place()), pieces('a', 'b', 'c'));
       expect(taken).toBe(1);
       others.resolve();

@@ -128,7 +128,7 @@ describe('a blob in a directory', () => {
     const folder = join(root, key.database, key.schema);
     await mkdir(join(root, key.database, 'lost+found'));
     await writeFile(join(folder, 'README'), 'x');
-    // As one that somebody else removes between the listing and the look at it.
+    // As one that is removed between the listing and its stat.
     await symlink('nowhere', join(folder, '01890000-0000-7000-8000-000000000003'));
     expect(await Array.fromAsync(store.apps(key.database))).toEqual([key.schema]);
     const listed = await Array.fromAsync(store.list(key, new Date(Date.now() + 3_600_000)));

@@ -81,7 +81,7 @@ async function read(bytes: Readable, between: () => Promise<unknown> = () => Pro
 }
 
 it.each(['gone', 'silent'] as const)(
-  'a store that is %s is told from a blob that is missing',
+  'a store that is %s is not taken for a missing blob',
   async (how) => {
     mood = how;
     const key = { ...place, id: randomUUID() };

@@ -1,4 +1,4 @@
-// Uploads to a bucket that nobody has finished: found over all pages, and aborted. And what stores ask for besides.
+// Unfinished uploads to a bucket: found over all pages, and aborted. And what stores require besides.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BlobMissing } from '../../../storage/blobs/blob-store.ts';
@@ -79,7 +79,7 @@ describe('unfinished uploads', () => {
 describe('a listing of unfinished uploads', () => {
   const place = { database: 'w_1', schema: 'a_1' };
 
-  it.each([405, 501])('that the store answers %i says that there are none', async (status) => {
+  it.each([405, 501])('that the store responds to with %i means that there are none', async (status) => {
     peer.listing = { status };
     expect(await drain(store.list(place, new Date()))).toEqual([]);
   });
@@ -100,7 +100,7 @@ describe('a listing of unfinished uploads', () => {
   });
 });
 
-describe('a store that lists more than it was asked for', () => {
+describe('a store that lists more than the prefix', () => {
   const others = ['w_1/a_10', 'w_2/a_1', 'elsewhere'].map((place) => `${place}/${names[0]}`);
   const place = { database: 'w_1', schema: 'a_1' };
 
@@ -130,13 +130,13 @@ describe('many blobs at once', () => {
     expect(listed.map(({ id }) => id)).toEqual(names);
   });
 
-  it('are removed with the checksum that the API asks for', async () => {
+  it('are removed with the checksum that the API requires', async () => {
     for (const name of names) peer.objects.add(`w_1/a_1/${name}`);
     await store.removeAll({ database: 'w_1' });
     expect([...peer.objects]).toEqual([]);
   });
 
-  it('that the store keeps are told of, when all others are gone', async () => {
+  it('that the store keeps are reported, when all others are removed', async () => {
     for (const name of names) peer.objects.add(`w_1/a_1/${name}`);
     peer.kept.add(`w_1/a_1/${names[3]}`);
     await expect(store.removeAll({ database: 'w_1' })).rejects.toThrow(
@@ -154,7 +154,7 @@ describe('an upload', () => {
     expect(peer.uploads.size).toBe(0);
   });
 
-  it('that a sweep aborts while it is under way is told that the blob is gone', async () => {
+  it('that a sweep aborts fails because the blob is missing', async () => {
     peer.onPart = () => peer.uploads.clear();
     await expect(store.put(key, mebibytes(12))).rejects.toThrow(BlobMissing);
   });
@@ -165,7 +165,7 @@ describe('an upload', () => {
     expect(await store.put(key, mebibytes(12))).toEqual({ size: 12 * 1_048_576 });
   });
 
-  it('that was removed right behind its completion is told that the blob is gone', async () => {
+  it('that was removed right after its completion fails because the blob is missing', async () => {
     peer.onComplete = () => {
       peer.objects.clear();
       return 500;
@@ -188,7 +188,7 @@ describe('an upload', () => {
     expect(await store.put(key, mebibytes(12))).toEqual({ size: 12 * 1_048_576 });
   });
 
-  it.each([429, 500, 503])('that the store answers %i finds it away', async (status) => {
+  it.each([429, 500, 503])('that the store responds to with %i finds it unavailable', async (status) => {
     peer.onPart = () => status;
     await expect(store.put(key, mebibytes(12))).rejects.toMatchObject({ name: 'StoreAway' });
     expect(peer.uploads.size).toBe(0);

@@ -104,7 +104,7 @@ it('removes them all, however many there are', async () => {
   expect(await sweep()).toBe(501);
 });
 
-it('looks at every workspace, however many there are', async () => {
+it('checks every workspace, however many there are', async () => {
   onTestFinished(async () => {
     await storage.databases.control.run((sql) =>
       sql`delete from control.tenant_databases where name <> ${tenant.database}`
@@ -120,7 +120,7 @@ it('looks at every workspace, however many there are', async () => {
   expect(await sweep()).toBe(1);
 });
 
-it('looks at every workspace, and then says which it could not look into', async () => {
+it('checks every workspace, and then reports those that failed', async () => {
   const broken = { database: `w_${'0'.repeat(20)}`, schema: `a_${'0'.repeat(20)}` };
   onTestFinished(async () => {
     await storage.databases.control.run((sql) =>
@@ -142,7 +142,7 @@ it('looks at every workspace, and then says which it could not look into', async
   expect(await left(broken)).toEqual([kept]);
 });
 
-it('removes what an app left that is gone', async () => {
+it('removes what a deleted app left', async () => {
   const gone = { database: tenant.database, schema: `a_${'0'.repeat(20)}` };
   await blob(gone, { age: 0, file: false });
   expect(await sweep()).toBe(1);

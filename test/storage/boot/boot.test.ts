@@ -50,7 +50,7 @@ type Change = (answer: Buffer) => Buffer;
 
 const asItIs = (): Change => (answer) => answer;
 
-/** What a pooler does: it tells its clients a process of its own (`BackendKeyData`, before the first `ReadyForQuery`). */
+/** Does what a pooler does: it sends its clients a process number of its own (`BackendKeyData`, before the first `ReadyForQuery`). */
 function asPooler(): Change {
   let isReady = false;
   return (answer) => {
@@ -86,7 +86,7 @@ it('refuses a connection pooler, and nothing that passes on what the server says
   other.proxy.close();
 });
 
-it('fails so that it is tried again when the server does not answer', async () => {
+it('fails so that it is tried again when the server does not respond', async () => {
   await expect(own.open({ access: { ...own.access, host: '/nowhere' } })).rejects.toMatchObject({
     failure: 'unavailable',
   });

@@ -111,7 +111,7 @@ async function makeAsBefore(storage: Storage): Promise<{ database: string; schem
   return { database, schema };
 }
 
-it('hands what an app has to an owner that its role cannot become, where an earlier release made it', async () => {
+it('gives an app of an earlier release an owner that its role cannot become', async () => {
   const upgraded = await ownInstallation();
   try {
     const earlier = { ...real, workspace: real.workspace.slice(0, 11), app: real.app.slice(0, 3) };

@@ -31,7 +31,7 @@ function make(tenantConnections: number): Databases {
 const backend = async (sql: Sql) => (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid;
 const nap = (seconds: number) => (sql: Sql) => sql`select pg_sleep(${seconds}::float8)`;
 
-/** Two pools of the same role: what they are called is all that tells them apart here. */
+/** Two pools of the same role: only their names differ here. */
 const names = (databases: Databases) => ({
   first: databases.provisioner('bulkhead'),
   second: databases.provisioner(own.access.database),
@@ -57,7 +57,7 @@ it('takes one connection from a pool that was just busy with several, not all of
   expect([busy.size, other.size]).toEqual([2, 1]);
 });
 
-it('answers unavailable after 2 s when no connection comes free, without holding the control database up', async () => {
+it('is unavailable after 2 s when no connection comes free, without holding up the control database', async () => {
   const databases = make(1);
   const { first, second } = names(databases);
   const busy = first.run(nap(2.5));
@@ -75,7 +75,7 @@ it('answers unavailable after 2 s when no connection comes free, without holding
   await busy;
 });
 
-it('lets pools that ask all the time keep their connections for a while when there are too few of them', async () => {
+it('lets pools that are always at work keep their connections for a while when there are too few of them', async () => {
   const databases = make(1);
   const { first, second } = names(databases);
   const backends = new Set<number | undefined>();
@@ -105,7 +105,7 @@ it('takes a connection even from a pool that is never idle', async () => {
   await Promise.all(busy);
 });
 
-it('serves two hundred pools with a handful of connections: an answer or unavailable, never another error', async () => {
+it('serves two hundred pools with a handful of connections: a result or unavailable, never another error', async () => {
   const databases = make(5);
   const pools = Array.from(
     { length: 8 },
@@ -145,7 +145,7 @@ it('visits a database on a connection of its own, which no tenant has to give up
   expect(await first.run(backend)).toBe(kept);
 });
 
-it('forgets one role or a whole database, and opens it again when it is asked to', async () => {
+it('closes one role or a whole database, and opens it again when it is needed', async () => {
   const databases = make(4);
   const { first, second } = names(databases);
   await Promise.all([first.run(nap(0)), second.run(nap(0))]);

@@ -1,4 +1,4 @@
-// What is remembered of definitions, and when all of it is forgotten.
+// The cache of values that are derived from definitions, and its bound.
 import { expect, it } from 'vitest';
 import { DerivedCache } from '../../../storage/connections/derived-cache.ts';
 

@@ -1,4 +1,4 @@
-// Statements that fail after their first rows: what they leave behind is nobody's.
+// Statements that fail after their first rows leave nothing to the next one.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Client } from '../../../storage/connections/client.ts';
 import { Outage } from '../../../storage/connections/outage.ts';

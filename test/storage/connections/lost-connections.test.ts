@@ -1,4 +1,4 @@
-// Whether there are sessions that nobody hears of, on a cluster of one process's own.
+// Lost connections, on a cluster of one process's own.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { type Connection, type Endpoint, Pool } from '../../../storage/connections/pool.ts';
@@ -13,7 +13,7 @@ let control: Pool;
 let sessions: ConnectionNames;
 let lostSessions: LostConnections;
 let open: Pool[] = [];
-/** Resolves with the end of the next look. */
+/** Resolves with the end of the next check. */
 let looked = Promise.withResolvers<void>();
 
 const pool = (database: string, of?: ConnectionNames) => {
@@ -51,7 +51,7 @@ afterEach(async () => {
 });
 afterAll(() => cluster.remove());
 
-/** Whether they are gone by now, as far as two looks can say, the first of which may have begun too early. */
+/** True when they have ended, by two checks, the first of which may have begun too early. */
 async function areGone(): Promise<boolean> {
   const gone = lostSessions.whenEnded().then(() => true);
   for (let looks = 0; looks < 2; looks++) {
@@ -98,17 +98,17 @@ it('those that this process has lost are, until they have ended', async () => {
   expect(row?.count).toBe(0);
 });
 
-it('can be asked for again by whoever has just heard that they are gone', async () => {
+it('can be waited for again right after they have ended', async () => {
   await lostSessions.whenEnded();
   await lostSessions.whenEnded();
 });
 
-it('are only those that were there when they were asked for', async () => {
+it('are only those that were there when the wait began', async () => {
   const before = pool(tenant, new ConnectionNames());
   await greet(before);
   expect(await areGone()).toBe(false);
   const gone = lostSessions.whenEnded();
-  // Under load some session is on its way out at each look.
+  // Under load some connection is about to end at each check.
   const later = pool(tenant, new ConnectionNames());
   looked = Promise.withResolvers();
   await looked.promise;
@@ -117,7 +117,7 @@ it('are only those that were there when they were asked for', async () => {
   await gone;
 });
 
-it('cannot be said to be none while the database does not answer', async () => {
+it('cannot be found to have ended while the database does not respond', async () => {
   await cluster.stop();
   expect(await areGone()).toBe(false);
   const gone = lostSessions.whenEnded();

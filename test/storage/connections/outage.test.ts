@@ -1,4 +1,4 @@
-// How often a server that takes no connections is asked for one.
+// The pace of attempts at a server that refuses connections.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Outage } from '../../../storage/connections/outage.ts';
 

@@ -66,7 +66,7 @@ describe('a pool', () => {
     expect(own.inFlight).toBe(0);
   });
 
-  it('tells of two changes of one catalog row at once, for which PostgreSQL has no code, as of any other clash', async () => {
+  it('reports two changes of one catalog row at once, for which PostgreSQL has no code, as any other clash', async () => {
     const own = pool(3);
     const grant = (sql: Sql) => sql.unsafe('grant connect on database ' + database + ' to public');
     const database = `"${(await own.run((sql) => sql`select current_database() as name`))[0]?.['name']}"`;
@@ -155,7 +155,7 @@ describe('a pool', () => {
     expect(await own.run((sql) => sql`select * from public.half`)).toEqual([]);
   });
 
-  it('asks for TLS when it is told to, and takes no for an answer only when it may', async () => {
+  it('requests TLS when it is set to, and accepts a refusal only when it may', async () => {
     const reach = (ssl: 'prefer' | 'require' | 'verify-full') => {
       const made = new Pool({ ...own.access, ssl }, { cap: 1, permits: unlimitedPermits, now: () => now });
       opened.push(made);
@@ -166,7 +166,7 @@ describe('a pool', () => {
     await expect(reach('verify-full')).rejects.toMatchObject({ failure: 'unavailable' });
   });
 
-  it('answers unavailable for a server that is not there', async () => {
+  it('is unavailable when there is no server', async () => {
     const nowhere = new Pool({ ...own.access, host: '/nowhere' }, {
       cap: 1,
       permits: unlimitedPermits,
@@ -178,7 +178,7 @@ describe('a pool', () => {
     expect(nowhere.inFlight).toBe(0);
   });
 
-  it('closes what nobody used for a while, and gives the permits back', async () => {
+  it('closes what was not used for a while, and gives the permits back', async () => {
     const permits = new PermitCount({ count: 2, waitMilliseconds: 100 });
     const own = pool(2, permits);
     await Promise.all([own.run(nap), own.run(nap)]);

@@ -28,7 +28,7 @@ function make(count: number, waitMilliseconds = 60_000) {
 
 const ask = async (sql: Sql) => (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid ?? 0;
 
-/** Work that takes until it is let go. */
+/** Work that takes until it is released. */
 function endless() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { work: () => promise, letGo: resolve };
@@ -153,7 +153,7 @@ it('is one for all apps of a workspace, and neither for its identities nor for o
   ends.push(() => databases.end());
   const { work, letGo } = endless();
   const begun: string[] = [];
-  // Nothing is asked of the server, where these databases and roles are not.
+  // No statement is sent: the server has no such databases and roles.
   const begin = (pool: Pool, name: string, work = () => Promise.resolve()) =>
     pool.run(() => {
       begun.push(name);

@@ -1,4 +1,4 @@
-// A database server that falls silent without a word: its host is gone, or it was stopped.
+// A database server that falls silent: its host is down, or it was stopped.
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { listenForChanges, notifyChange } from '../../../storage/control/changes.ts';
@@ -60,7 +60,7 @@ it('is given up: all that is in flight fails, and what comes later has another c
   }
   expect([pool.size, pool.inFlight]).toEqual([0, 0]);
   expect(await pool.run(ask)).toEqual([{ one: 1 }]);
-  // Heard of once it is read from again: what was stopped ends its side then.
+  // Noticed once it is read from again: what was stopped ends its side then.
   for (const socket of through) socket.resume();
   await closed;
 });
@@ -76,7 +76,7 @@ it('is given up in the middle of a transaction, and before it has let anybody in
   expect(await pool.run(ask)).toEqual([{ one: 1 }]);
 });
 
-it('is waited for as long as a transaction says that it may take, and for ever without a patience', async () => {
+it('is waited for as long as a transaction allows, and without end when there is no limit', async () => {
   expect(await pool.transaction(nap, 60_000)).toHaveLength(1);
   await expect(pool.run(nap)).rejects.toMatchObject({ failure: 'unavailable' });
   const patient = new Pool(own.access, { cap: 1, permits: unlimitedPermits, now: Date.now });
@@ -84,7 +84,7 @@ it('is waited for as long as a transaction says that it may take, and for ever w
   await patient.end();
 });
 
-it('is noticed by who only listens, once asked, who then listens anew and hears that something may have been missed', async () => {
+it('is noticed by a listener at a ping, which then listens anew and resyncs', async () => {
   const heard: string[] = [];
   const listening = await listenForChanges({ ...own.access, host: '127.0.0.1', port }, {
     onChange: ({ kind }) => heard.push(kind),

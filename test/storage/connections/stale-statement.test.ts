@@ -1,4 +1,4 @@
-// Prepared statements whose table changes under them: each answer still goes to its own question.
+// Prepared statements whose table changes under them: each response still reaches its own statement.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Client } from '../../../storage/connections/client.ts';
 import { Outage } from '../../../storage/connections/outage.ts';
@@ -24,7 +24,7 @@ async function makeTable(sql: Sql, type: string): Promise<void> {
     insert into changing.t select i, i from generate_series(1, 1000) i`);
 }
 
-/** Asks for many rows at once, a few in each turn of the event loop, so that statements stand in line. */
+/** Sends many statements at once, a few in each turn of the event loop, so that they are pipelined. */
 async function askForMany(
   ask: (id: number) => Promise<unknown[][]>,
 ): Promise<PromiseSettledResult<unknown[][]>[]> {
@@ -37,7 +37,7 @@ async function askForMany(
 }
 
 describe('a prepared statement', () => {
-  it('that is stale fails, and neither loses nor mixes up the answers behind it', async () => {
+  it('that is stale fails, and neither loses nor mixes up the responses behind it', async () => {
     const client = new Client(own.access, { now: 0, onLost: () => undefined, outage: new Outage() });
     const ask = (id: number) => selectRows(client.sql, { text, prepare: true }, [id]);
     const other = (id: number) => selectRows(client.sql, { text: 'select $1::int', prepare: true }, [id]);

@@ -80,7 +80,7 @@ it.each(
 });
 
 it.each(['localhost', '127.0.0.1'])(
-  'refuses for %s with verify-full what nobody vouches for',
+  'refuses for %s with verify-full an untrusted certificate',
   async (host) => {
     const pool = new Pool({ ...own.access, host, port, ssl: 'verify-full' }, {
       cap: 1,

@@ -1,4 +1,4 @@
-// What processes tell one another.
+// Notifications between processes.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Change, listenForChanges, notifyChange } from '../../../storage/control/changes.ts';
 import { clusterEndpoint, type OwnInstallation, ownInstallation } from '../../harness/database.ts';
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.remove());
 
-/** Listens, and lets a test wait for what it hears. */
+/** Listens, and lets a test wait for notifications. */
 async function hear() {
   const heard: (Change | 'gap')[] = [];
   let wake = () => {};
@@ -28,7 +28,7 @@ async function hear() {
   return { until, heard, ask: () => listening.ping(), stop: () => listening.stop() };
 }
 
-it('hears what is published, after the commit and not without it', async () => {
+it('receives what is published, after the commit and not without it', async () => {
   const { until, stop } = await hear();
   const rolledBack = own.as(
     {},
@@ -73,7 +73,7 @@ it('listens again when its connection is lost, and says that something may have 
   await stop();
 });
 
-it('has heard all that was published before it is asked', async () => {
+it('has received all that was published before a ping', async () => {
   const { heard, ask, stop } = await hear();
   for (let round = 1; round <= 50; round++) {
     await own.as({}, (sql) => notifyChange(sql, { kind: 'app', workspace: 'a', app: `b${round}` }));
@@ -83,7 +83,7 @@ it('has heard all that was published before it is asked', async () => {
   await stop();
 });
 
-it('cannot be asked while it cannot listen', async () => {
+it('rejects a ping while it cannot listen', async () => {
   const { until, ask, stop } = await hear();
   await until(1);
   const { database } = own.access;

@@ -62,7 +62,7 @@ it('is the oldest that is due, the server’s own before those of apps', async (
   expect(await claimAll()).toEqual([first, second, third, ofApp]);
 });
 
-it('is that of a workspace which nobody serves before older ones of others', async () => {
+it('is that of a workspace which is not being served before older ones of others', async () => {
   const [first, second] = [await queue('a', 1), await queue('a', 2)];
   const other = await queue('b', 50);
   const ofApp = await queue('c', 0, { of_app: true });
@@ -115,7 +115,7 @@ it('is, behind what is due, one put off by a clock that has been set back since,
   expect([(await next())?.id, (await next())?.id, (await next())?.id]).toEqual([first, later, undefined]);
 });
 
-it('is another one for each who asks at once', async () => {
+it('is another one for each simultaneous claim', async () => {
   const ids = [await queue('a', 1), await queue('a', 2), await queue('b', 3), await queue('a', 4)];
   const { control } = storage.databases;
   const claimed = await control.transaction(async (sql) => {
@@ -126,7 +126,7 @@ it('is another one for each who asks at once', async () => {
   expect(new Set(claimed)).toEqual(new Set(ids));
 });
 
-it('is found without looking at the others that are due, of however many mails', async () => {
+it('is found without reading the others that are due, however many they are', async () => {
   const { control } = storage.databases;
   await control.run((sql) =>
     sql`

@@ -89,7 +89,7 @@ describe('making a database', () => {
     expect((await rows()).map(({ state }) => state)).toEqual(Array(4).fill('spare'));
   });
 
-  it('gives each spare to one taker, and those of other versions to nobody', async () => {
+  it('gives each spare to one caller, and none of other versions', async () => {
     await makeDatabase(storage.provisioning);
     await makeDatabase(storage.provisioning);
     const versions = currentVersions(storage.provisioning.migrations);

@@ -67,7 +67,7 @@ it('tries again by itself when a round fails', async () => {
   await upkeep.stop();
 });
 
-it('does what it is asked for while it is at work', async () => {
+it('does another round when it is poked during one', async () => {
   const storage = await own.open();
   await storage.upkeep.settled();
   const { databases, provisioning } = storage;
@@ -102,7 +102,7 @@ it('gives out no database that was taken back while it was made', async () => {
   const { databases, provisioning } = await own.open();
   const { control } = databases;
   const { making } = await control.transaction(async (sql) => {
-    // Whoever copies the template waits for this.
+    // A clone of the template waits for this.
     await sql.unsafe(`comment on database ${provisioning.names.template} is 'held'`);
     const making = makeDatabase(provisioning).catch((error: unknown) => error);
     while (!await somebodyWaits(sql));

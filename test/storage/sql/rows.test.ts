@@ -40,7 +40,7 @@ describe.each(inBoth)('rows %s', (_name, within) => {
     expect([...await ask()]).toEqual([]);
   });
 
-  it('are let go of as they come where they are more than may be answered', async () => {
+  it('are dropped as they come when they exceed the budget', async () => {
     const statement = { text: "select repeat('x', 100) from generate_series(1, $1::int)", prepare: true };
     const ask = (budget: RowBudget) =>
       within((sql) => selectWithin(sql, statement, { params: [10], budget }));
@@ -63,7 +63,7 @@ describe.each(inBoth)('rows %s', (_name, within) => {
 });
 
 describe('a lost connection', () => {
-  it('ends what was asked of it, and the next statement has another one', async () => {
+  it('ends what was sent on it, and the next statement has another one', async () => {
     const pid = async (sql: Sql) =>
       Number((await selectRows(sql, { text: 'select pg_backend_pid()', prepare: true }, []))[0]?.[0]);
     const before = await pool.run(pid);

@@ -1,4 +1,4 @@
-// What an app may do to the users of its workspace: make one of an email that nobody has, and nothing else.
+// The rights of an app on the users of its workspace: it makes one with a new email, and does nothing else.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Storage } from '../../../storage/boot/boot.ts';
@@ -32,7 +32,7 @@ async function rowOf(id: string): Promise<UserRow | undefined> {
 }
 
 describe('db.role-matrix: an app', () => {
-  it('makes a user of an email that nobody has', async () => {
+  it('makes a user with an email that no user has', async () => {
     const user = { ...freshUser(), password_hash: 'a hash' };
     expect(await app.run((sql) => enrolUser(sql, user))).toBe(user.id);
     expect(await rowOf(user.id)).toEqual({

@@ -23,7 +23,7 @@ const declared: Record<FieldKind, Field> = {
 /** Of 254 characters, the most there may be. */
 const longEmail = `${'a'.repeat(60)}@${`${'b'.repeat(63)}.`.repeat(3)}c`;
 
-/** Values that each kind takes, and what it hands to the driver. */
+/** Values that each kind accepts, and what it stores of them. */
 const taken: Record<FieldKind, [unknown, string | number][]> = {
   text: [['', ''], ['é\n😀', 'é\n😀'], ["'; drop table x; --", "'; drop table x; --"]],
   number: [[0, 0], [-1.5, -1.5], [1e308, 1e308], [5e-324, 5e-324]],

@@ -1,4 +1,4 @@
-// Email addresses are stored in lower case, and whoever compares one need not know it, in SQL and in memory.
+// Email addresses are stored in lower case and compare without regard to case, in SQL and in memory.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FilteredTables, makeTables, requestOf } from './fixture.ts';
 

@@ -1,5 +1,5 @@
 // What only records in memory can be: PostgreSQL has one spelling of an id, a hook that makes a record up has many; and a record
-// that was told of lacks the fields that came after it.
+// that was announced lacks the fields that came after it.
 import { expect, it } from 'vitest';
 import type { Condition, Term } from '../../../../storage/app/filter/condition.ts';
 import { compilePredicate } from '../../../../storage/app/filter/evaluate.ts';

@@ -1,4 +1,4 @@
-// Real tables, written as the server writes them, and a filter asked of them in both meanings.
+// Real tables, written as the server writes them, and a filter decided on them in both meanings.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AppDefinition, CollectionDefinition, Field } from '../../../../storage/definition.ts';
 import type { Condition } from '../../../../storage/app/filter/condition.ts';
@@ -72,7 +72,7 @@ export function scopeIn(app: AppDefinition, id = 'posts'): FilterScope {
   return filterScope(app, collection);
 }
 
-/** A filter on `posts`, understood but not yet asked. */
+/** A filter on `posts`, resolved but not yet decided. */
 export function conditionOf(filter: string, scope: FilterScope = scopeIn(appOf())): Condition {
   return resolve(parse(filter), scope);
 }
@@ -95,7 +95,7 @@ export interface Selection {
   memory: string[];
 }
 
-/** Fields of a record; relations by the id that `insert` answered. */
+/** Fields of a record; relations by the id that `insert` returned. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** A database with the tables of an app in it. */
@@ -109,7 +109,7 @@ export class FilteredTables {
     this.pool = pool;
   }
 
-  /** Stores a record as the server does and answers its id. */
+  /** Stores a record as the server does and returns its id. */
   async insert(collection: string, fields: Fields, id: string = randomUUID()): Promise<string> {
     const definition = this.app.collections.get(collection);
     if (definition === undefined) throw new Error(`no collection ${collection}`);
@@ -140,7 +140,7 @@ export class FilteredTables {
     return id;
   }
 
-  /** Asks `posts`, or another collection, in both meanings. */
+  /** Decides a filter on `posts`, or another collection, in both meanings. */
   async select(
     filter: string,
     options: { request?: RequestValues; collection?: string; guard?: SqlPosition['guard'] } = {},
@@ -218,7 +218,7 @@ export async function makeTables(
   for (const collection of app.collections.values()) {
     const { id, fields } = collection;
     await pool.run((sql) => createTable(sql, { schema, collection: id }, collection));
-    // Rows hold ids of files that there are not: filters are asked what they make of any id.
+    // Rows hold ids of missing files: filters must decide on any id.
     for (const { name } of fields.filter(({ kind }) => kind === 'file')) {
       const constraint = quoteIdentifier(attachmentName('reference', id, name));
       await pool.run((sql) =>

@@ -29,7 +29,7 @@ describe('fold', () => {
     }
   });
 
-  it('leaves no constant beside what has to be asked', () => {
+  it('leaves no constant beside what the record decides', () => {
     const residue = fold(conditionOf("@request.method = 'GET' && (1 = 2 || title = 'x')"), anonymous);
     expect(residue).toMatchObject({ kind: 'compare', operator: '=', right: { value: 'x' } });
   });

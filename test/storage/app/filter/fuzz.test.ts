@@ -196,16 +196,16 @@ describe('filter.grammar-fuzz', () => {
         const { answer, milliseconds } = timed(filter);
         counts[answer] = (counts[answer] ?? 0) + 1;
         if (milliseconds > 20) expect(isSlow(filter)).toBe(false);
-        // A parser that is slow with all of them is told of in time.
+        // A parser that is slow with all of them is reported in time.
         spent += milliseconds;
         expect(spent).toBeLessThan(most);
       });
       for (let done = 0; done < mutants; done += 1_000) {
         fc.assert(property, { numRuns: 1_000, endOnFailure: true });
-        // Vitest wants to hear now and then that somebody is still there.
+        // Vitest needs a sign of life now and then.
         await nextTurn();
       }
-      // The mutants are worth something: none of the answers is rare.
+      // The mutants are useful: none of the results is rare.
       expect(Math.min(...Object.values(counts))).toBeGreaterThan(1_000);
       expect(Object.keys(counts)).toHaveLength(3);
       expect(Object.values(counts).reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(mutants);

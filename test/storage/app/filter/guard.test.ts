@@ -64,7 +64,7 @@ async function planOf(filter: string, guard?: string): Promise<string> {
   return rows.join('\n');
 }
 
-/** Relations that are looked along, each to another record. */
+/** Relations that are followed, each to another record. */
 const ways = ['author', 'editor', 'owner'].concat(
   ['author', 'editor'].flatMap((first) =>
     ['friend', 'company', 'friend.company'].map((then) => `${first}.${then}`)
@@ -73,7 +73,7 @@ const ways = ['author', 'editor', 'owner'].concat(
 
 const stepsIn = (plan: string) => plan.match(/^ *SubPlan .*/gm)?.length ?? 0;
 
-describe('looks at related records', () => {
+describe('tests of related records', () => {
   it('are joins as long as there are few of them', async () => {
     const steps = async (count: number, guard?: string) =>
       stepsIn(await planOf(ways.slice(0, count).map((way) => `${way}.id != null`).join(' && '), guard));
@@ -92,8 +92,8 @@ describe('looks at related records', () => {
   );
 });
 
-describe('looks that may take long in a single record', () => {
-  it('are steps of the plan, between which PostgreSQL can be told to stop', async () => {
+describe('tests that may take long in a single record', () => {
+  it('are steps of the plan, between which PostgreSQL can be interrupted', async () => {
     const steps = async (filter: string) => stepsIn(await planOf(filter));
     for (
       const look of ["title ~ 'a%b'", '!(title !~ subtitle)', 'meta.a = 1', 'meta != null', 'views = meta']

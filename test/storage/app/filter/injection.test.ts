@@ -110,7 +110,7 @@ describe('injection', () => {
     expect(text).not.toMatch(/drop|__proto__/);
   });
 
-  it('an alias is quoted, and the parameters are counted from where they are told', () => {
+  it('an alias is quoted, and the parameters are counted from the given number', () => {
     const { text, params } = toSql(fold(conditionOf("title = 'a'", scope), request), {
       alias: 'x" or 1=1 --',
       firstParameter: 12,

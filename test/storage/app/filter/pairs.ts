@@ -126,7 +126,7 @@ export function quoted(value: unknown): string {
   return typeof value === 'string' ? `'${value}'` : String(value);
 }
 
-/** Asks of the rows of a type only; the others would pass where nothing is required. */
+/** Decides on the rows of a type only; the others would pass where nothing is required. */
 export async function expectKeys(
   tables: FilteredTables,
   { filter, type, keys, request = requestOf() }: {

@@ -61,7 +61,7 @@ it('both meanings select the same, and what is decided early is decided right', 
     }),
     { numRuns: 2_000 },
   );
-  // The filters are worth something: most are filters, and many tell records apart.
+  // The filters are useful: most are valid, and many select some of the records.
   expect(refused).toBeLessThan(1_000);
   expect(selective).toBeGreaterThan(300);
   expect(early).toBeGreaterThan(50);

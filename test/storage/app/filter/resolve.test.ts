@@ -78,7 +78,7 @@ describe('names', () => {
     expect(faultOf(`meta${'.x'.repeat(65)} = 1`)).toMatchObject({ code: 'parse_error', position: 1 });
   });
 
-  it('does not know a relation whose target is gone', () => {
+  it('does not know a relation whose target was deleted', () => {
     const [posts, ...others] = [...app.collections.values()].reverse();
     if (posts === undefined) throw new Error('no collections');
     const left = new Map(others.filter(({ id }) => id !== 'authors').map((other) => [other.id, other]));
@@ -87,7 +87,7 @@ describe('names', () => {
     expect(faultOf('author = null', scope)).toBeUndefined();
   });
 
-  it('lists the related records that a filter looks at, each after the one it hangs on', () => {
+  it('lists the related records that a filter reads, each after the one it hangs on', () => {
     const condition = conditionOf(
       'author.company.name = 1 || !(owner.email in ["x"]) && author.friend.name = title',
     );
@@ -104,7 +104,7 @@ describe('names', () => {
     expect([...relatedParts(conditionOf('author = null && owner != id')).keys()]).toEqual([]);
   });
 
-  it('lists the columns that count of related records, also for whoever comes to the filter by a relation', () => {
+  it('lists the columns that are read of related records, also of a filter that is reached by a relation', () => {
     const read = (written: string, from?: readonly Hop[]) =>
       [...relatedParts(conditionOf(written), from)].map(([name, { columns }]) => [name, [...columns]]);
     expect(read('author.company.name = 1 && author.age > 1 && title = "x"')).toEqual([
@@ -131,7 +131,7 @@ describe('filter.hidden-columns', () => {
   ];
 
   it.each(secrets)(
-    'filter.hidden-columns: answers for owner.%s what it answers for a name that does not exist',
+    'filter.hidden-columns: fails for owner.%s as for a name that does not exist',
     (name) => {
       const unknown = faultOf('owner.nothing_of_the_sort = 1');
       for (const path of [`owner.${name}`, name]) {

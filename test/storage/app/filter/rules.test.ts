@@ -32,7 +32,7 @@ function both(...keys: string[]): Selection {
   return { sql: [...keys].sort(), memory: [...keys].sort() };
 }
 
-/** Refused without a look at any record, and by each record in memory. */
+/** Refused before any record is read, and for each record in memory. */
 function expectRefused(rule: string, request: RequestValues): void {
   const condition = conditionOf(rule);
   expect(fold(condition, request), rule).toEqual({ kind: 'constant', passes: false });

@@ -1,4 +1,4 @@
-// How much one decision in memory may look at.
+// The bound on the work of one decision in memory.
 import { expect, it } from 'vitest';
 import type { Condition, Term } from '../../../../storage/app/filter/condition.ts';
 import { compilePredicate } from '../../../../storage/app/filter/evaluate.ts';

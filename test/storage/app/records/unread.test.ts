@@ -44,7 +44,7 @@ it.each([
   expect(JSON.stringify(record.fields)).toMatch(/^\{"meta":\{"2":\[\],"10":1[,}].*"size":2\}$/);
 });
 
-it('it is read once, by whoever looks into it', () => {
+it('it is parsed once, when it is first read', () => {
   const unread = new JsonText('{"a": [1]}');
   const read = unread.value;
   expect(read).toEqual({ a: [1] });

@@ -29,7 +29,7 @@ it('keeps other statements out of the transaction', async () => {
   const sql = postgres(login);
   const text = 'select length($1::text) as length';
   await sql.unsafe(text, [''], { prepare: true });
-  // The driver sends together what is asked within one turn, when it is 1 KiB: one of these lengths leaves it to `begin`.
+  // The driver sends together what comes within one turn, when it is 1 KiB: one of these lengths leaves it to `begin`.
   for (let length = 950; length < 990; length += 5) {
     const before = sql.unsafe(text, ['x'.repeat(length)], { prepare: true }).execute();
     const sum = sql.begin(async (own) => {

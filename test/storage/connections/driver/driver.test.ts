@@ -42,7 +42,7 @@ it('is young when it is made: nothing of a statement outlives it for being made 
     JSON.stringify({
       young: { resolve: true, reject: true, prepare: true },
       one: 1,
-      // What is told besides the rows, which are all that can be listed.
+      // The members besides the rows, which are all that can be enumerated.
       told: [1, 'SELECT', 'one', '0', true],
       failed: '42703',
       sum: 3,

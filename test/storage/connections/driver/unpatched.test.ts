@@ -61,7 +61,7 @@ describe('a driver that the patches do not fit', () => {
     expect([stdout, stderr]).toEqual([JSON.stringify({ unpatchedFiles: files, results }), '']);
   });
 
-  it('is told by each piece of text that a patch replaces', async () => {
+  it('is recognized by each piece of text that a patch replaces', async () => {
     for (const file of files) {
       const source = await readFile(join(folder, file), 'utf8');
       expect(patched(file, source), file).not.toBe(source);

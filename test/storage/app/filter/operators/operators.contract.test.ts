@@ -68,7 +68,7 @@ describe.each(types)('operators on %s', (type) => {
     }
   });
 
-  it('= null and != null ask whether there is a value', async () => {
+  it('= null and != null test whether there is a value', async () => {
     const empty = where((left) => left === 0);
     const filled = where((left) => left !== 0);
     for (const name of [`l_${type}`, `same.l_${type}`, 'json.l', 'same.json.l']) {

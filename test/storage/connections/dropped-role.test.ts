@@ -1,4 +1,4 @@
-// Statements of an app whose role is dropped meanwhile: its connections outlive it for a moment.
+// Statements of an app whose role is dropped meanwhile: its connections exist a moment longer.
 import { afterAll, describe, expect, it } from 'vitest';
 import { auditApp } from '../../../api/audit/write.ts';
 import { toApiError } from '../../../api/errors.ts';
@@ -15,7 +15,7 @@ const own = await ownInstallation();
 afterAll(() => own.remove());
 const storage = await own.open();
 
-/** Runs a statement of an app, on a connection that there is, after its role was dropped. */
+/** Runs a statement of an app, on an open connection, after its role was dropped. */
 async function onceGone(
   { databases }: Storage,
   way: keyof Connection,
@@ -33,7 +33,7 @@ async function onceGone(
   });
 }
 
-describe.each(['run', 'transaction'] as const)('%s: a statement of an app whose role is gone', (way) => {
+describe.each(['run', 'transaction'] as const)('%s: a statement of an app whose role was dropped', (way) => {
   it.each([
     ['an entry of its audit log', async (sql: Sql) => {
       await auditApp(sql, auditDeps, { actor: 'someone', action: 'act', target: 'a target', details: {} });
@@ -48,7 +48,7 @@ describe.each(['run', 'transaction'] as const)('%s: a statement of an app whose 
   });
 });
 
-it('is our own mistake while the role is there: nobody is told of it', async () => {
+it('is a fault of the server while the role exists', async () => {
   const { database, schema } = await makeTenant(storage);
   const denied = storage.databases.app(database, schema).run((sql) => sql`select * from workspace.users`);
   const error: unknown = await denied.catch((error: unknown) => error);
@@ -56,7 +56,7 @@ it('is our own mistake while the role is there: nobody is told of it', async () 
   expect(toApiError(error)).toMatchObject({ status: 500, code: 'internal' });
 });
 
-it('is a passing failure when the role may not connect any more: its rights go before it does', async () => {
+it('is a passing failure when the role may not connect any more: its rights are revoked first', async () => {
   const { database, schema } = await makeTenant(storage);
   const [name, role] = [quoteIdentifier(database), quoteIdentifier(schema)];
   await storage.databases.provisioner(database).run((sql) =>

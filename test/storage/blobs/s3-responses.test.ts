@@ -1,4 +1,4 @@
-// A bucket whose answers, or whose listings, have no end.
+// A bucket whose responses, or whose listings, have no end.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { S3Blobs } from '../../../storage/blobs/s3.ts';
 
-/** What callers wait for a word of the store's: an answer may take twelve times as long. */
+/** The limit of the store's silence; a response may take twelve times as long. */
 const silence = 100;
 
 let peer: Server;
@@ -67,7 +67,7 @@ it.each([
   for (goOn of [flood, trickle]) await expect(ask()).rejects.toThrow();
 });
 
-it('is away when it does not come to say why it has no blob', async () => {
+it('is unavailable when its error does not end', async () => {
   status = 500;
   for (goOn of [flood, trickle]) await expect(store.open(key)).rejects.toMatchObject({ name: 'StoreAway' });
 });
