@@ -1,4 +1,4 @@
-// Changing a collection: fields are added, dropped and set anew; what a change cannot do is refused as a whole.
+// Changes a collection: adds, drops and changes fields, or refuses the change as a whole.
 import { isDeepStrictEqual } from 'node:util';
 import { updateCollection } from '../../storage/app/collections.ts';
 import type { AppDefinition, CollectionDefinition, Field } from '../../storage/definition.ts';
@@ -14,25 +14,25 @@ import { ownFields } from './implied.ts';
 import { requireIndexLimit, withinSizeLimit } from './size-limit.ts';
 import { targetErrors } from './targets.ts';
 
-/** The declaration that a collection is to have. */
+/** The new declaration of a collection. */
 export interface ChangedCollection {
   id?: string | undefined;
   kind?: 'base' | 'auth' | 'view' | undefined;
   fields: readonly Field[];
 }
 
-/** What a change of a collection is asked for. */
+/** A change of a collection. */
 export interface Alteration {
   id: string;
   declared: ChangedCollection;
-  /** Whether fields that are left out may be dropped with everything in them. */
+  /** True when fields that are left out may be dropped with their values. */
   drop: boolean;
   by: Caller;
 }
 
 /**
- * Changes a collection. Throws `400 validation` with everything that is wrong, `404` when it is gone, `409 conflict`
- * when a field cannot become unique; nothing has changed then.
+ * Changes a collection. Throws `400 validation` with all errors, `404` when it was dropped, `409 conflict` when a field
+ * cannot become unique; nothing has changed then.
  */
 export async function alterCollection(
   deps: ChangeDeps,
@@ -98,7 +98,7 @@ function changeErrors(before: readonly Field[], after: readonly Field[], drop: b
   return errors;
 }
 
-/** What the records that exist have against the change. */
+/** Turns a failure that existing records cause into `409 conflict`. */
 function explained(error: unknown, id: string, fields: readonly Field[]): unknown {
   if (!(error instanceof StorageError)) return error;
   if (error.failure === 'conflict') {

@@ -1,4 +1,4 @@
-// Definitions of workspaces, apps and collections in memory: read once, forgotten when they change.
+// The cache of the definitions of workspaces, apps and collections.
 import type { Databases } from '../../storage/connections/databases.ts';
 import { findAppRow, isSameApp } from '../../storage/workspace/apps.ts';
 import type { Change } from '../../storage/control/changes.ts';
@@ -13,28 +13,28 @@ import { DefinitionLru, evictToFit } from './definition-lru.ts';
 interface WorkspaceEntry {
   workspace: WorkspaceDefinition | undefined;
   readonly apps: DefinitionLru;
-  /** Loads on their way, so that many requests wait for one. */
+  /** Loads that are running, so that many requests share one. */
   loadingWorkspace: Promise<WorkspaceDefinition | undefined> | undefined;
   readonly loadingApps: Map<string, Promise<AppDefinition | undefined>>;
 }
 
-/** The cache, as the process that owns it uses it. */
+/** The cache, as the process uses it. */
 export interface DefinitionCache extends Definitions {
-  /** Drops everything, in this process only: changes may have been missed. */
+  /** Invalidates everything, in this process only, because changes may have been missed. */
   invalidateAll(): void;
-  /** Tells of what was forgotten: an app, all of a workspace, or everything. What is returned ends it. */
+  /** Calls the listener when an app, a workspace or everything is invalidated. The returned function removes the listener. */
   onInvalidate(listener: InvalidateListener): () => void;
 }
 
-/** Of all apps together, as JSON. A workspace may have any number of apps of some megabytes each. */
+/** The size limit of all cached apps, in bytes of JSON. */
 const maxCachedBytes = 32 * 1_048_576;
 
 type InvalidateListener = (place: { workspace?: string; app?: string }) => void;
 
 /**
- * Makes the cache of one process. Whatever is forgotten while it is being read is not kept: its load belongs to an entry
- * that nobody finds any more. Ids that do not exist are not remembered, so they cannot fill the memory, and neither can apps:
- * when they are larger than `mostBytes` together, the first ones of the largest workspace are read again when they are needed.
+ * Creates the cache of one process. A definition that is invalidated while it is being read is not cached, since its load
+ * belongs to a removed entry. Ids that do not exist are not cached. Above `maxBytes`, the oldest apps of the largest
+ * workspace are evicted.
  */
 export function createDefinitions(
   { databases, mostBytes = maxCachedBytes }: { databases: Databases; mostBytes?: number },

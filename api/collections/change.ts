@@ -1,4 +1,4 @@
-// The one way to change an app's collections: one change at a time, table, definition and audit in one transaction.
+// Runs changes of an app's collections: one at a time, with table, definition and audit entry in one transaction.
 import { changeTimeoutMs, listCollections, lockCollections } from '../../storage/app/collections.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
@@ -8,10 +8,10 @@ import { auditApp } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { retryDeadlocks } from '../process/deadlock.ts';
 
-/** What a change of collections needs. */
+/** The dependencies of a change of collections. */
 export type ChangeDeps = Pick<Deps, 'databases' | 'definitions' | 'newId' | 'now'>;
 
-/** What a change may use: its transaction, and the definitions as they are under its lock. */
+/** The transaction of a change, and the definitions under its lock. */
 export interface CollectionChangeScope {
   sql: Sql;
   schema: string;
@@ -23,12 +23,12 @@ export interface CollectionChangeScope {
   ): Promise<void>;
 }
 
-/** How long a connection may say nothing. Milliseconds. */
+/** The time after which a connection without a response counts as lost, in milliseconds. */
 const idleTimeoutMs = changeTimeoutMs + 1_000;
 
 /**
- * Runs a change under the app's lock. Requests that are under way hold locks on the same tables, so PostgreSQL may
- * choose the change as the victim of a deadlock; it is tried again. The new definitions are seen by the very next request.
+ * Runs a change under the app's lock. Running requests hold locks on the same tables, so PostgreSQL may choose the change
+ * as the victim of a deadlock; it is then tried again. The very next request sees the new definitions.
  */
 export async function changeCollections<Result>(
   deps: ChangeDeps,
@@ -55,7 +55,7 @@ export async function changeCollections<Result>(
     result = await retryDeadlocks(attempt);
   } catch (error) {
     if (mayBeDone(error)) {
-      // It has the lock until it is done or undone, and only then the definitions can be read.
+      // The transaction holds the lock until it has ended. Only then can the definitions be read.
       await Promise.allSettled([
         connection.transaction((sql) => lockCollections(sql, schema), idleTimeoutMs),
       ]);

@@ -1,4 +1,4 @@
-// Creating a collection: its declaration is checked, then table, definition and audit entry are written at once.
+// Creates a collection: checks its declaration, then writes table, definition and audit entry.
 import { insertCollection } from '../../storage/app/collections.ts';
 import type { AppDefinition, Field } from '../../storage/definition.ts';
 import { createTable } from '../../storage/app/tables.ts';
@@ -12,7 +12,7 @@ import { collectionNameFault } from './names.ts';
 import { requireIndexLimit, withinSizeLimit } from './size-limit.ts';
 import { targetErrors } from './targets.ts';
 
-/** A declaration as the body has it. */
+/** The declaration in the body of a create. */
 export interface NewCollection {
   id: string;
   kind?: 'base' | 'auth' | 'view' | undefined;
@@ -21,7 +21,7 @@ export interface NewCollection {
 
 const maxCollections = 1_000;
 
-/** Creates a collection. Throws `400 validation` with everything that is wrong, `409 conflict` for a taken id. */
+/** Creates a collection. Throws `400 validation` with all errors, `409 conflict` for a taken id. */
 export async function createCollection(
   deps: ChangeDeps,
   app: AppDefinition,

@@ -1,4 +1,4 @@
-// What a collection may be declared to be: everything about a declaration that needs no other collection.
+// Declarations of collections: their schema, and the checks that need no other collection.
 import type { Field } from '../../storage/definition.ts';
 import type { FieldSetting } from '../../storage/app/fields/kind.ts';
 import { kindNames, kinds } from '../../storage/app/fields/kinds.ts';
@@ -37,7 +37,7 @@ const fieldSchema = object({
 
 const fieldsSchema = list(fieldSchema, { max: maxFields });
 
-/** Body of a create. */
+/** The body of a create. */
 export const collectionBody = object({
   schema: object({
     id: text(),
@@ -46,7 +46,7 @@ export const collectionBody = object({
   }),
 });
 
-/** Body of a change: the full list of fields. */
+/** The body of a change, with the full list of fields. */
 export const collectionChangeBody = object({
   schema: object({
     id: optional(text()),
@@ -55,7 +55,7 @@ export const collectionChangeBody = object({
   }),
 });
 
-/** A field in an answer. */
+/** The schema of a field in a response. */
 export const fieldResponse: Schema<Field> = fieldSchema;
 
 const settings: readonly FieldSetting[] = [
@@ -68,7 +68,7 @@ const settings: readonly FieldSetting[] = [
   'index',
 ];
 
-/** Everything that is wrong with a list of fields, whatever the app's other collections are. */
+/** The errors in a list of fields that do not depend on other collections. */
 export function fieldErrors(fields: readonly Field[]): FieldError[] {
   const errors: FieldError[] = [];
   const names = new Set<string>();
@@ -80,7 +80,7 @@ export function fieldErrors(fields: readonly Field[]): FieldError[] {
     const at = (member: string) => `schema.fields.${nameFault === undefined ? field.name : index}.${member}`;
     const faults = settingFaults(field);
     for (const { setting, reason } of faults) errors.push({ field: at(setting), reason });
-    // A default is read as the settings say, so it cannot be judged before they are right.
+    // A default is checked by the settings, so these must be valid first.
     const reason = faults.length === 0 ? defaultFault(field) : undefined;
     if (reason !== undefined) errors.push({ field: at('default'), reason });
   }

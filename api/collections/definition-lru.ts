@@ -1,21 +1,21 @@
-// Which definitions of apps are kept in memory, and which are let go of when they are too many.
+// The cached app definitions of a workspace, and their eviction.
 import type { AppDefinition } from '../../storage/definition.ts';
 
 interface CachedApp {
   app: AppDefinition;
-  /** Its size, as JSON. What is made of it takes some five times as much. */
+  /** Its size as JSON, in bytes. In memory it takes some five times as much. */
   bytes: number;
 }
 
-/** The apps of one workspace that have been read. */
+/** The cached apps of one workspace, in the order in which they were read. */
 export class DefinitionLru {
   /** In the order in which they were read. */
   readonly #apps = new Map<string, CachedApp>();
-  /** Whoever is still at work with one has it found: another of the same state would pass for a change. */
+  /** Evicted apps that are still in use. They are found again, since a second object would count as a changed definition. */
   readonly #evicted = new Map<string, WeakRef<AppDefinition>>();
   #bytes = 0;
 
-  /** Size of what is kept, as JSON. */
+  /** The size of the cached apps as JSON, in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -28,7 +28,7 @@ export class DefinitionLru {
     this.#add({ app, bytes: definitionSize(app) });
   }
 
-  /** The same apps but for one. */
+  /** A copy without one app. */
   without(id: string): DefinitionLru {
     const others = new DefinitionLru();
     for (const kept of this.#apps.values()) if (kept.app.id !== id) others.#add(kept);
@@ -36,7 +36,7 @@ export class DefinitionLru {
     return others;
   }
 
-  /** Keeps the one that was read first no longer. */
+  /** Evicts the app that was read first. */
   evictOldest(): void {
     const [first] = this.#apps.values();
     if (first === undefined) return;
@@ -53,7 +53,7 @@ export class DefinitionLru {
   }
 }
 
-/** Lets go of apps until all together are no larger than that. Who has most pays first: nobody costs the others theirs. */
+/** Evicts apps until all together fit. The largest workspace comes first, so that none costs others their apps. */
 export function evictToFit(workspaces: readonly DefinitionLru[], mostBytes: number): void {
   let left = workspaces.reduce((sum, { bytes }) => sum + bytes, 0);
   while (left > mostBytes) {

@@ -1,4 +1,4 @@
-// Dropping a collection with everything in it.
+// Drops a collection with all its records.
 import { deleteCollection } from '../../storage/app/collections.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { dropTable } from '../../storage/app/tables.ts';
@@ -8,7 +8,7 @@ import { failNoCollection } from '../target.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { relationsTo } from './targets.ts';
 
-/** Drops a collection. Throws `404` when it is gone, `409 conflict` naming the relations that still point to it. */
+/** Drops a collection. Throws `404` when it was dropped already, `409 conflict` with the relations that point to it. */
 export async function dropCollection(
   deps: ChangeDeps,
   app: AppDefinition,

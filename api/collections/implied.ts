@@ -1,4 +1,4 @@
-// Fields that a collection of kind `auth` has without their being declared.
+// The implied fields of collections of kind `auth`.
 import { isDeepStrictEqual } from 'node:util';
 import type { CollectionKind, Field } from '../../storage/definition.ts';
 import { impliedFields } from '../../storage/workspace/identities.ts';
@@ -6,12 +6,12 @@ import type { FieldError } from '../errors.ts';
 
 const implied: ReadonlyMap<string, Field> = new Map(impliedFields.map((field) => [field.name, field]));
 
-/** All fields of a collection: what a definition shows. */
+/** All fields of a collection, the implied ones first. */
 export function allFields(kind: CollectionKind, fields: readonly Field[]): readonly Field[] {
   return kind === 'auth' ? [...impliedFields, ...fields] : fields;
 }
 
-/** The fields that a declaration adds to the implied ones. It may repeat those as they are shown, and not change them. */
+/** The declared fields without the implied ones, which a declaration may repeat but not change. */
 export function ownFields(
   kind: CollectionKind,
   declared: readonly Field[],
@@ -32,7 +32,7 @@ export function ownFields(
   return { fields, errors };
 }
 
-/** Whether everything that is said of a field is so. */
+/** True when each declared setting equals the original one. */
 function repeats(field: Field, original: Field): boolean {
   const whole: Readonly<Record<string, unknown>> = { ...original };
   return Object.entries(field).every(([setting, value]) =>

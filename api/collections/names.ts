@@ -1,9 +1,9 @@
-// Which names a collection and its fields may have.
+// Checks the names of collections and fields.
 
-/** Letters, digits and underscores, at most 63: what PostgreSQL keeps of a name. */
+/** PostgreSQL truncates names to 63 bytes. */
 const legalName = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
 
-/** The rule above in words. */
+/** The reason for an illegal name. */
 const legalNameHint = 'must be 1 to 63 letters, digits or underscores, beginning with a letter';
 
 /** Names that belong to the server (docs/reference/collections.md). */
@@ -29,13 +29,13 @@ const reservedFields = new Set(['id', 'created_at', 'updated_at', 'collection', 
 /** Columns that every PostgreSQL table has: https://www.postgresql.org/docs/18/ddl-system-columns.html */
 const systemColumns = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid']);
 
-/** Why a collection cannot have this id; undefined when it can. Differing in case only is too close. */
+/** The reason why a collection cannot have this id; undefined when it can. Reserved names are reserved in any case. */
 export function collectionNameFault(id: string): string | undefined {
   if (reservedCollections.has(id.toLowerCase())) return `"${id}" is a reserved name`;
   return legalName.test(id) ? undefined : legalNameHint;
 }
 
-/** Why a field cannot have this name; undefined when it can. */
+/** The reason why a field cannot have this name; undefined when it can. */
 export function fieldNameFault(name: string): string | undefined {
   if (!legalName.test(name)) return legalNameHint;
   if (reservedFields.has(name.toLowerCase())) return `"${name}" is a reserved name`;

@@ -1,20 +1,20 @@
-// How large the declarations of an app's collections may be together.
+// The size limits of the declarations of an app's collections.
 import { definitionBytes } from '../../storage/app/collections.ts';
 import type { Field } from '../../storage/definition.ts';
 import { hasIndex } from '../../storage/app/tables.ts';
 import { fail } from '../errors.ts';
 import type { CollectionChangeScope } from './change.ts';
 
-/** Of all fields of an app with their options and defaults, as JSON: they are read together, and kept in memory. */
+/** Bytes of all fields of an app with their options and defaults, as JSON. They are read and cached together. */
 const maxBytes = 8 * 1_048_576;
 
 /**
- * Without those of ids. Whoever drops the app locks all at once, in a table of locks that PostgreSQL has once for all
- * tenants.
+ * The most indexes of an app, besides those of ids. Dropping the app locks all of them at once, in the lock table that
+ * PostgreSQL has for all tenants.
  */
 const maxIndexes = 2_000;
 
-/** Ends a change with `409 conflict` that gives an app more indexes than it may have; fewer it may always have. */
+/** Throws `409 conflict` for a change that adds indexes above the limit. */
 export function requireIndexLimit(
   collections: CollectionChangeScope['collections'],
   { id, fields }: { id: string; fields: readonly Field[] },
@@ -27,7 +27,7 @@ export function requireIndexLimit(
   fail('conflict', `all collections of the app together would have more than ${maxIndexes} indexes`);
 }
 
-/** Runs a change of declarations. Throws `409 conflict` when it adds to more than an app may have; less is always allowed. */
+/** Runs a change of declarations. Throws `409 conflict` when they grow above the limit. */
 export async function withinSizeLimit<Result>(
   { sql, schema }: Pick<CollectionChangeScope, 'sql' | 'schema'>,
   change: () => Promise<Result>,

@@ -1,10 +1,10 @@
-// What collections point to: that relations have a target, and that no target goes away under them.
+// Checks the targets of relations.
 import { pointsTo } from '../../storage/app/fields/kinds.ts';
 import { type CollectionDefinition, type Field, filesId } from '../../storage/definition.ts';
 import { usersId } from '../../storage/workspace/identities.ts';
 import type { FieldError } from '../errors.ts';
 
-/** Relations whose target is neither one of these collections nor `users`. */
+/** The errors of fields whose target does not exist. */
 export function targetErrors(fields: readonly Field[], known: ReadonlySet<string>): FieldError[] {
   return fields.flatMap((field) => {
     const target = pointsTo(field);

@@ -1,4 +1,4 @@
-// Who may do what with a file: the one check that every way to a file goes through.
+// Access to files: the checks that every request for a file passes.
 import type { AppDefinition } from '../../storage/definition.ts';
 import { type FileRow, findFile } from '../../storage/app/files.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
@@ -8,23 +8,23 @@ import { failNoPrincipal } from '../auth/account/me.ts';
 import { fail } from '../errors.ts';
 import { bypassesRules, type Principal } from '../scope.ts';
 
-/** What somebody wants to do with a file. Whoever is signed in to the app may read. */
+/** The purpose of an access. Every signed-in user of the app may read. */
 export type Purpose = 'read' | 'remove';
 
-/** Whose files a caller sees in the list: everybody's (undefined), or those of this end-user. */
+/** The uploader whose files a caller may list; undefined for an admin, who may list all. */
 export function listedUploader(app: AppDefinition, principal: Principal): string | undefined {
   return isAdminOf(app, principal) ? undefined : principal.id;
 }
 
-/** Whose a new file is: an end-user's, or nobody's (null). Throws `401` for a user of an earlier release, who is none here. */
+/** The uploader of a new file: the end-user, or null for an admin. Throws `401` for an id of an earlier release. */
 export function uploader({ role, id }: Principal): string | null {
   if (role !== 'user') return null;
   return isUuid(id) ? id : failNoPrincipal();
 }
 
 /**
- * The file, when the caller may. Throws `404 not_found` for one that is not there (of another app, say), `403
- * forbidden` for one that is another end-user's.
+ * The file, if the caller has access. Throws `404 not_found` when the app has no such file, `403 forbidden` to remove the
+ * file of another end-user.
  */
 export async function requireFileAccess(
   { databases }: Pick<Deps, 'databases'>,
@@ -39,7 +39,7 @@ export async function requireFileAccess(
   return file;
 }
 
-/** The file, for whoever was found to have the right by other means. Throws `404 not_found`. */
+/** The file, for a caller whose access was checked otherwise. Throws `404 not_found`. */
 export async function requireFile(
   { databases }: Pick<Deps, 'databases'>,
   { workspace: { database }, schema }: AppDefinition,
@@ -51,7 +51,7 @@ export async function requireFile(
   return file ?? fail('not_found', `file "${id.slice(0, 100)}" does not exist`);
 }
 
-/** Where the bytes of an app's file are. */
+/** The blob key of an app's file. */
 export function blobKey({ workspace: { database }, schema }: AppDefinition, id: string): BlobKey {
   return { database, schema, id };
 }

@@ -1,11 +1,11 @@
-// Which bytes a request asks for (RFC 9110 section 14).
+// Range and conditional request headers (RFC 9110 sections 13 and 14).
 
-/** The bytes to send: all of them (undefined), some (both ends inclusive), or none that exist. */
+/** The bytes to send: all (undefined), some (both ends inclusive), or none that exist. */
 export type ByteRange = { start: number; end: number } | undefined | 'unsatisfiable';
 
 /**
- * Reads a `Range` header. One range is honoured; several, and what is not understood, are answered with the whole, as
- * the RFC allows.
+ * Parses a `Range` header. A single range is honoured. For several ranges, and for an invalid header, the whole file is
+ * sent, as the RFC allows.
  */
 export function parseRange(header: string | undefined, size: number): ByteRange {
   const [, first = '', last = ''] = /^bytes=([0-9]*)-([0-9]*)$/i.exec(header ?? '') ?? [];
@@ -22,7 +22,7 @@ function fromEnd(length: number, size: number): ByteRange {
   return { start: Math.max(0, size - length), end: size - 1 };
 }
 
-/** Whether an `If-None-Match` names the tag; comparison is weak (RFC 9110 section 13.1.2). */
+/** True when an `If-None-Match` names the tag. The comparison is weak (RFC 9110 section 13.1.2). */
 export function matchesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
   return header === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);

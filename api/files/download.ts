@@ -1,4 +1,4 @@
-// A download: the head that keeps a browser from running what is in it, then the bytes as the client takes them.
+// Downloads: the headers that keep a browser from running a file, then its bytes.
 import { BlobMissing } from '../../storage/blobs/blob-store.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { FileRow } from '../../storage/app/files.ts';
@@ -13,15 +13,15 @@ import { disposition, filenameHeader } from './filename.ts';
 import { isActive } from './media-type.ts';
 import { ClientDisconnected, pipe } from './pipe.ts';
 
-/** What the answer depends on besides the file. Names are in lower case. */
+/** The request headers that the response depends on, with names in lower case. */
 type Heading = Readonly<Record<'range' | 'if-range' | 'if-none-match', string | undefined>>;
 
-/** Whatever type the file says it has, nothing in it can run, load or be framed on the server's origin. */
+/** Keeps files of any type from running, loading or being framed on the server's origin. */
 const policy = "sandbox; default-src 'none'";
-/** Headers of every answer that those of a file take the place of; they come also where the others are switched off. */
+/** Default headers that those of a file replace, even where the default ones are switched off. */
 const replaced = new Set(['content-security-policy', 'x-content-type-options']);
 
-/** Answers with the bytes of a file, or a part of them. */
+/** The response with the bytes of a file, or a part of them. */
 export function download(
   deps: Pick<Deps, 'blobs' | 'observe'>,
   app: AppDefinition,
@@ -51,7 +51,7 @@ async function send(
   { app, file, line, heading }: Sending,
 ): Promise<void> {
   const { response } = line;
-  // A file never changes, so its id says which bytes these are.
+  // A file never changes, so its id identifies its bytes.
   const tag = `"${file.id}"`;
   const always = headersOf(file, tag, line);
   if (matchesTag(heading['if-none-match'], tag)) {
@@ -84,7 +84,7 @@ async function send(
   const bytes = await deps.blobs.open(blobKey(app, file.id), portion).catch(explainMissing);
   writeHead(response, status, head);
   pipe(bytes, length, response).catch((error: unknown) => {
-    // A client that goes away is its own affair; bytes that cannot be read are ours.
+    // A disconnected client is no failure of the server.
     if (error instanceof ClientDisconnected) return;
     deps.observe({ type: 'background_failed', task: 'send a file', error: String(error) });
   });
@@ -104,7 +104,7 @@ function headersOf(file: FileRow, tag: string, { headers }: ResponseWriter): Hea
   ];
 }
 
-/** The row is the truth; bytes that are gone are a fault of ours, and not a file that never was. */
+/** A row without its bytes is a failure of the server, not a file that does not exist. */
 function explainMissing(error: unknown): never {
   if (error instanceof BlobMissing) fail('internal', 'the bytes of this file are missing');
   throw error;

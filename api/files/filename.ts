@@ -1,8 +1,8 @@
-// Names of files: what is kept of one that a client sends, and how one travels in a header.
+// File names: parsed from request headers, and encoded for response headers.
 import { replaceControlCharacters } from '../logging/control-characters.ts';
 
 const maxNameBytes = 255;
-/** ASCII without the percent sign: stays the same for clients that decode it. */
+/** ASCII without the percent sign, which stays the same when decoded. */
 const plain = /^[\x20-\x24\x26-\x7e]*$/;
 
 /** The name that `X-Filename` gives: percent-decoded, its last path segment, at most 255 bytes; `file` without one. */
@@ -14,7 +14,7 @@ export function parseFilename(header: string | undefined): string {
   return name === '' || name === '.' || name === '..' ? 'file' : name;
 }
 
-/** The name as `X-Filename` carries it back: as it is where it survives that, else percent-encoded (RFC 3986). */
+/** The name for an `X-Filename` response header, percent-encoded (RFC 3986) if necessary. */
 export function filenameHeader(name: string): string {
   return plain.test(name) && parseFilename(name) === name ? name : encoded(name);
 }
@@ -24,14 +24,14 @@ export function disposition(kind: 'inline' | 'attachment', name: string): string
   return `${kind}; filename*=UTF-8''${encoded(name)}`;
 }
 
-/** Node reads headers as Latin-1; clients that do not encode send UTF-8. */
+/** Reads a header as UTF-8 if possible. Node reads headers as Latin-1, and clients may send UTF-8. */
 function utf8Of(header: string): string {
   const bytes = Buffer.from(header, 'latin1');
   const text = bytes.toString('utf8');
   return Buffer.from(text, 'utf8').equals(bytes) ? text : header;
 }
 
-/** A percent sign that begins no escape is one that the client did not mean as such. */
+/** Percent-decodes a name; one with an invalid escape stays as it is. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -41,11 +41,11 @@ function decoded(text: string): string {
 }
 
 function encoded(name: string): string {
-  // Those that encodeURIComponent leaves and RFC 8187 does not.
+  // Characters that RFC 8187 escapes and encodeURIComponent does not.
   return encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** At most 255 bytes; what is cut is the middle, since the end says what kind of file it is. */
+/** Shortens a name to 255 bytes and keeps its extension. */
 function cut(name: string): string {
   if (Buffer.byteLength(name) <= maxNameBytes) return name;
   const extension = /\.[A-Za-z0-9]{1,16}$/.exec(name)?.[0] ?? '';

@@ -1,21 +1,21 @@
-// Links that let a browser read one file for a while without a token: the link itself is the right.
+// Signed links, with which a browser can read one file for a while without a token.
 import { timingSafeEqual } from 'node:crypto';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { FileRow } from '../../storage/app/files.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 
-/** Seconds that a link lives when nobody says, and at most. */
+/** The default and the longest lifetime of a link, in seconds. */
 export const linkSeconds = { default: 300, max: 604_800 };
 
 /** A link to one file. */
 export interface FileLink {
-  /** A path on this server. */
+  /** The path on this server. */
   url: string;
   expires_at: Date;
 }
 
-/** Makes a link to a file that the caller may read. */
+/** Makes a link to a file. */
 export function makeLink(
   { secrets }: Pick<Deps, 'secrets'>,
   app: AppDefinition,
@@ -30,13 +30,13 @@ export function makeLink(
   };
 }
 
-/** Throws `403 forbidden` for a link that is not ours, or not any more. */
+/** Throws `403 forbidden` for a link with a wrong signature, and for an expired one. */
 export function requireLink(
   { secrets }: Pick<Deps, 'secrets'>,
   app: AppDefinition,
   { id, expires, signature, now }: { id: string; expires: number; signature: string; now: Date },
 ): void {
-  // As text: bytes can be written in many ways, of which one is ours.
+  // Compared as text, since the same bytes have several base64 forms.
   const wanted = Buffer.from(signatureOf(secrets, app, { id: id.toLowerCase(), expires }));
   const given = Buffer.from(signature);
   const isOurs = given.length === wanted.length && timingSafeEqual(given, wanted);
@@ -44,7 +44,7 @@ export function requireLink(
   if (now.getTime() >= expires * 1_000) fail('forbidden', 'this link has expired');
 }
 
-/** By the app's opaque names: a later app of the same id has other ones. */
+/** Signs the database and schema names, which a later app of the same id does not share. */
 function signatureOf(
   secrets: Deps['secrets'],
   { workspace: { database }, schema }: AppDefinition,

@@ -1,4 +1,4 @@
-// Files as they are answered.
+// Files in responses.
 import type { AppDefinition } from '../../storage/definition.ts';
 import { type FileRow, listFiles } from '../../storage/app/files.ts';
 import type { Page, PageRequest } from '../../storage/sql/page.ts';
@@ -7,7 +7,7 @@ import { integer, object, text, timestamp, type ValueOf } from '../contract/sche
 import type { Principal } from '../scope.ts';
 import { listedUploader } from './access.ts';
 
-/** What is shown of a file. */
+/** The schema of a file. */
 export const fileResponse = object({
   id: text({ format: 'uuid' }),
   filename: text(),
@@ -16,15 +16,15 @@ export const fileResponse = object({
   created_at: timestamp(),
 });
 
-/** A file as `fileAnswer` describes it. */
+/** A file in a response. */
 export type FileResponse = ValueOf<typeof fileResponse>;
 
-/** The members that are shown. */
+/** The response for a file. */
 export function showFile({ id, filename, mime, size, created_at }: FileRow): FileResponse {
   return { id, filename, mime, size, created_at };
 }
 
-/** An app's files, newest first: all to its admins, to an end-user its own. */
+/** A page of an app's files, newest first: all for admins, its own for an end-user. */
 export async function showFiles(
   { databases }: Pick<Deps, 'databases'>,
   app: AppDefinition,

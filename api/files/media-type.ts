@@ -1,4 +1,4 @@
-// Media types of files: what is kept of a `Content-Type`, and which types a browser would run.
+// Media types of files: parsed from `Content-Type`, and checked for types that a browser would run.
 import { isCoded } from '../http/content-coding.ts';
 import { failValidation } from '../errors.ts';
 
@@ -6,7 +6,7 @@ const maxTypeLength = 255;
 /** type "/" subtype, perhaps with parameters (RFC 9110 section 8.3.1). */
 const mediaType = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*(?:;[\x20-\x7e]*)?$/;
 
-/** The type of an upload; `application/octet-stream` without one. Throws `400 validation` for what is no type, and for a form. */
+/** The type of an upload; the default is `application/octet-stream`. Throws `400 validation` for an invalid type and for forms. */
 export function parseMediaType(header: string | undefined): string {
   if (header === undefined || header === '') return 'application/octet-stream';
   if (header.length > maxTypeLength || !mediaType.test(header)) {
@@ -21,19 +21,19 @@ export function parseMediaType(header: string | undefined): string {
   return header;
 }
 
-/** Throws `400 validation` for an upload that says it is encoded: who fetches the file would not be told. */
+/** Throws `400 validation` for an upload with a content coding, because a download would not have the header. */
 export function requireUncoded(coding: string | undefined): void {
   if (!isCoded(coding)) return;
   failValidation([{ field: 'Content-Encoding', reason: 'send the bytes of the file as they are' }]);
 }
 
 /**
- * What a browser, or what it hands files on to, would run, or read as markup that can run something: by exact type, besides
- * those that `isActive` knows by suffix (RFC 6839) or pattern. PDF has scripts of its own.
+ * Types that a browser or its helper programs would run, or read as markup with scripts. `isActive` also matches suffixes
+ * (RFC 6839) and patterns. PDF can have scripts.
  */
 const running = new Set([
   'text/html',
-  // No types of the registry, but what some programs say of such files.
+  // Unregistered types that some programs use.
   'application/xhtml',
   'image/svg',
   'text/xml',
@@ -60,7 +60,7 @@ const running = new Set([
   'text/cache-manifest',
 ]);
 
-/** Whether a browser could run the type: such a file is only ever offered for saving. */
+/** True when a browser could run the type. Such a file is always sent as an attachment. */
 export function isActive(type: string): boolean {
   const essence = type.split(';')[0]?.trim().toLowerCase() ?? '';
   return running.has(essence) || essence.endsWith('+xml') ||

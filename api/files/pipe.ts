@@ -1,9 +1,9 @@
-// The bytes of a file on their way to a client, as fast as it takes them.
+// Pipes the bytes of a file to a client, as fast as it reads them.
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { release } from '../../storage/blobs/release.ts';
 
-/** The client went away before the end. */
+/** The client disconnected before the end of the response. */
 export class ClientDisconnected extends Error {
   constructor() {
     super('the client is gone');
@@ -12,9 +12,9 @@ export class ClientDisconnected extends Error {
 }
 
 /**
- * Writes all of it, so many bytes, and ends the answer. A chunk is read while another is on its way; the memory of one
- * that has left is let go of at once. Throws `ClientGone`, what reading throws, or that there were fewer bytes or more:
- * then the answer is cut off, so that nobody takes it for whole, nor what is too much for the next answer.
+ * Writes `length` bytes and ends the response. A chunk is read while another is being sent, and its memory is released
+ * once it is sent. Throws `ClientDisconnected`, a read error, or an error when there are fewer or more bytes. Then the
+ * response is cut off, so that the client does not take it for complete.
  */
 export async function pipe(bytes: Readable, length: number, response: ServerResponse): Promise<void> {
   const { socket } = response.req;
@@ -31,7 +31,7 @@ export async function pipe(bytes: Readable, length: number, response: ServerResp
       left -= chunk.length;
       if (left < 0) throw new Error('the stored bytes are more than the file has');
       await new Promise<void>((resolve, reject) => {
-        // Node calls nobody back of an answer that had to wait for the one before it.
+        // Node does not call back for a response that had to wait for the one before it.
         leave = () => reject(new ClientDisconnected());
         response.write(chunk, (error) => error instanceof Error ? reject(error) : resolve());
       });
@@ -40,7 +40,7 @@ export async function pipe(bytes: Readable, length: number, response: ServerResp
     if (left > 0) throw new Error(`the stored bytes are ${left} fewer than the file has`);
     response.end();
   } catch (error) {
-    // Looked at first: to destroy the answer is to destroy the connection.
+    // Checked first, because destroying the response destroys the connection.
     const isGone = socket.destroyed;
     response.destroy();
     throw isGone ? new ClientDisconnected() : error;

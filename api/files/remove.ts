@@ -1,4 +1,4 @@
-// Deleting a file: first its row and the fields of records that hold it, which ends it for everybody; then its bytes.
+// Deletes files: first the row and the fields of records that hold it, then the bytes.
 import type { AppDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import { deleteFile, lockFile } from '../../storage/app/files.ts';
@@ -19,7 +19,7 @@ import { removeBytes } from './upload.ts';
 
 type RemoveDeps = WriteDeps & Pick<Deps, 'blobs' | 'observe'>;
 
-/** A file that is to be deleted, and for whom. */
+/** The deletion of a file. */
 export interface FileRemoval {
   id: string;
   /** Undefined for the server itself. */
@@ -39,8 +39,8 @@ export async function removeFile(
 }
 
 /**
- * Deletes a file, and empties the fields of records that hold it. Throws `404 not_found`, `409 conflict` while a record needs
- * it, and what hooks of those records throw.
+ * Deletes a file, and empties the fields of records that hold it. Throws `404 not_found`, `409 conflict` when a required
+ * field holds it, and the errors of hooks of those records.
  */
 export async function removeStored(
   deps: RemoveDeps,

@@ -1,20 +1,20 @@
-// Sweeps blobs that no file needs, now and then, in the background of one process.
+// Sweeps unused blobs every six hours, in the background of one process.
 import { sweepBlobs } from '../../storage/blobs/sweep.ts';
 import type { Deps } from '../deps.ts';
 
 const firstMs = 10 * 60_000;
 const intervalMs = 6 * 3_600_000;
-/** No upload goes on for longer without its bytes being written to. */
+/** The age from which an unused blob cannot belong to a running upload. */
 const graceMs = 3_600_000;
 const pauseMs = 20;
 
-/** Sweeps that go on until they are closed. */
+/** The background task. */
 export interface Sweeping {
-  /** Ends the sweep at hand after its present step. */
+  /** Ends the task after the present step of its sweep. */
   close(): Promise<void>;
 }
 
-/** Begins soon after the start, when requests have had their turn; comes again every six hours. */
+/** Starts the task. The first sweep begins ten minutes later. */
 export function startSweeping(
   { databases, blobs, now, observe }: Pick<Deps, 'databases' | 'blobs' | 'now' | 'observe'>,
 ): Sweeping {

@@ -1,4 +1,4 @@
-// An upload: bytes to the blob store as they come, then the row that makes them a file.
+// Uploads: the bytes go to the blob store as they arrive, then the row is written.
 import { BlobMissing, DiskFull } from '../../storage/blobs/blob-store.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { mayBeDone } from '../../storage/errors.ts';
@@ -9,16 +9,16 @@ import { ApiError, fail } from '../errors.ts';
 import { failNoApp } from '../target.ts';
 import { blobKey } from './access.ts';
 
-/** A file that is about to be. */
+/** A file to be stored. */
 export interface NewFile {
   filename: string;
   mime: string;
-  /** The end-user who uploads it; null for an admin or a hook. */
+  /** The id of the end-user who uploads it; null for an admin or a hook. */
   uploadedBy: string | null;
-  /** What the client says of the length, which may be wrong. */
+  /** The length that the client announced, which may be wrong. */
   announced: number | undefined;
   bytes: AsyncIterable<Uint8Array>;
-  /** Asked as the bytes come and at their end, which may be long after the beginning: throws when it is to be no file. */
+  /** Throws when the sender may no longer upload. Called for each chunk and at the end, which may be much later. */
   requireSender?: () => void;
   now: Date;
 }
@@ -28,10 +28,10 @@ type UploadDeps = Pick<Deps, 'databases' | 'blobs' | 'policies' | 'quotas' | 'ne
 const mebibyte = 1_048_576;
 
 /**
- * Stores a file. The blob is durable before the row is written, so a row always has its bytes; whatever fails before
- * that leaves neither. Throws `413 payload_too_large` over the cap of policy `storage.max_upload_mb`, `413 quota_exceeded`
- * over what the app may hold, what `requireSender` throws, `404 app_not_found` when the app was deleted meanwhile,
- * `503 unavailable` when the disk is full or the store does not answer.
+ * Stores a file. The blob is durable before the row is written, so a row always has its bytes. A failure before that
+ * leaves neither. Throws `413 payload_too_large` above policy `storage.max_upload_mb`, `413 quota_exceeded` above the
+ * quota of the app, the errors of `requireSender`, `404 app_not_found` when the app was deleted meanwhile, `503
+ * unavailable` when the disk is full or the store does not respond.
  */
 export async function upload(deps: UploadDeps, app: AppDefinition, file: NewFile): Promise<FileRow> {
   const at = { workspace: app.workspace.id, app: app.id };
@@ -40,7 +40,7 @@ export async function upload(deps: UploadDeps, app: AppDefinition, file: NewFile
   if (file.announced !== undefined && file.announced > cap) throw tooLarge(max);
   const bytes = { least: file.announced ?? 1, most: file.announced ?? cap };
   const claim = await deps.quotas.claimBytes(app, bytes);
-  // A client that says less than it sends is held to what it said.
+  // A client may not send more than it announced.
   const bound = claim === undefined || claim.amount >= cap
     ? { cap, exceeded: () => tooLarge(max) }
     : { cap: claim.amount, exceeded: claim.exceeded };
@@ -70,7 +70,7 @@ async function store(deps: UploadDeps, app: AppDefinition, file: NewFile): Promi
   try {
     await databases.app(database, schema).run((sql) => insertFile(sql, schema, row));
   } catch (error) {
-    // A row that may yet come to be needs them. Those that turn out to be nobody's are left to the sweep.
+    // The row may still be committed, and then needs its bytes. Otherwise the sweep removes them.
     if (!mayBeDone(error)) await removeBytes(deps, app, id);
     throw error;
   }
@@ -80,12 +80,12 @@ async function store(deps: UploadDeps, app: AppDefinition, file: NewFile): Promi
 function explain({ observe }: Pick<Deps, 'observe'>, app: AppDefinition, error: unknown): never {
   if (error instanceof BlobMissing) failNoApp(app.id);
   if (!(error instanceof DiskFull)) throw error;
-  // The log says it too: room is made by whoever runs the server.
+  // Logged, too, since only the operator can free space.
   observe({ type: 'background_failed', task: 'store a file', error: String(error.cause) });
   fail('unavailable', 'the server has no room left for files', [['Retry-After', '60']]);
 }
 
-/** Removes bytes that no row needs; what fails here is left to the sweep. */
+/** Removes the bytes of a deleted file. After a failure the sweep removes them. */
 export async function removeBytes(
   deps: Pick<Deps, 'blobs' | 'observe'>,
   app: AppDefinition,
@@ -94,7 +94,7 @@ export async function removeBytes(
   await deps.blobs.remove(blobKey(app, id)).catch(logFailure(deps, 'remove the bytes of a file'));
 }
 
-/** Removes the bytes of all files of an app that is gone; what fails here is left to the sweep. */
+/** Removes the bytes of all files of a deleted app. After a failure the sweep removes them. */
 export async function removeAllBytes(
   deps: Pick<Deps, 'blobs' | 'observe'>,
   { workspace: { database }, schema }: AppDefinition,

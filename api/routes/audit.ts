@@ -25,7 +25,7 @@ const query = object({
 });
 
 function wishOf({ action, actor, format, ...page }: ValueOf<typeof query>): AuditRequest {
-  // An empty field of a form asks for nothing, as an empty action and an empty filter of records do.
+  // An empty parameter, as of an empty form field, counts as absent.
   return { filter: { action, actor: actor === '' ? undefined : actor }, page: toPageRequest(page), format };
 }
 

@@ -36,7 +36,7 @@ export const masterLogin = route({
   },
 });
 
-/** Changes the password of the master admin who asks. */
+/** Changes the caller's password: master admins. */
 export const masterPassword = route({
   method: 'POST',
   path: '/_/auth/admin/password',
@@ -139,7 +139,7 @@ export const adminRefresh = route({
   },
 });
 
-/** Says who is asking. */
+/** Shows the caller. */
 export const me = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/auth/me',

@@ -1,4 +1,4 @@
-// Custom routes: every method, delegated to what the hooks of the app have registered.
+// Custom routes: every method, handled by the hooks of the app.
 import { type AnyRoute, type Method, RawResponse, route } from '../contract/route.ts';
 import { anyValue, described } from '../contract/schema.ts';
 

@@ -45,7 +45,7 @@ export const collectionEvents = route({
     }),
 });
 
-/** Where WebSockets are opened. What comes here is a request that does not ask for one. */
+/** The path of WebSockets. Handles requests that are no upgrade. */
 export const appRealtime = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/realtime',

@@ -24,7 +24,7 @@ import {
 
 const files = '/api/workspaces/:workspace/apps/:app/files';
 
-/** How the bytes of a file are asked for and answered, whoever asks. */
+/** The request and response headers of a download, with a token or a link. */
 const ofDownload = {
   status: 200,
   response: described(text(), 'The content of the file.'),
@@ -95,7 +95,7 @@ export const filesGet = route({
     download(deps, app, await requireFileAccess(deps, app, { id, principal, purpose: 'read' })),
 });
 
-/** Shows what is known of a file. */
+/** Shows the metadata of a file. */
 export const filesMeta = route({
   method: 'GET',
   path: `${files}/:id/meta`,

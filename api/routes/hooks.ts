@@ -1,4 +1,4 @@
-// What an app's hooks may read, what they have written, and how they are.
+// Routes of an app's hooks: variables, logs, status, types.
 import { listVariables, putVariable, removeVariable, showVariable } from '../hooks/environment.ts';
 import { serveLog } from '../hooks/logs/log-stream.ts';
 import { logPage } from '../hooks/logs/log.ts';
@@ -35,7 +35,7 @@ export const hookVariablesList = route({
   handle: ({ deps, target, query }) => listVariables(deps, target.app, toPageRequest(query)),
 });
 
-/** Says whether there is such a variable. */
+/** Shows that a variable exists. */
 export const hookVariablesShow = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/hooks/env/:variable',
@@ -142,7 +142,7 @@ export const hookStatus = route({
   handle: ({ deps, target }) => deps.hooks.state(target.app),
 });
 
-/** Answers type declarations, for editors. */
+/** Responds with type declarations, for editors. */
 export const hookTypes = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/hooks/types',

@@ -16,7 +16,7 @@ import { onlyApp, respondToSignIn, signInResponses } from './sign-in-response.ts
 
 const redirectUri = text({ min: 1, max: 2_000 });
 
-/** Answers where to send the user. */
+/** Responds with the URL of the provider. */
 export const oauthAuthorize = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/auth/oauth/:provider/authorize',
@@ -34,7 +34,7 @@ export const oauthAuthorize = route({
   },
 });
 
-/** Signs a user in with what they came back with. */
+/** Signs a user in with the code of the provider. */
 export const oauthCallback = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/oauth/:provider/callback',

@@ -16,7 +16,7 @@ export function openApiRoute(others: readonly AnyRoute[]): AnyRoute {
     handle: () => document,
   });
   const parts = Object.entries(describeApi([...others, self]));
-  // Written once: it is large, and anybody may ask for it.
+  // Written once, since it is large and public.
   const document = Object.fromEntries(
     parts.map(([name, part]) => [name, new JsonText(JSON.stringify(part))]),
   );

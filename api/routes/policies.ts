@@ -14,7 +14,7 @@ import { done, object } from '../contract/schema.ts';
 
 const query = object(pageQueryMembers);
 
-/** Lists what the master has set, and the server's own bounds. */
+/** Lists the policies of the system, with the server's own bounds. */
 export const policiesSystemList = route({
   method: 'GET',
   path: '/api/system/policies',
@@ -63,7 +63,7 @@ export const policiesSystemRemove = route({
     removePolicy(deps, {}, { field, caller: { principal, origin, now } }),
 });
 
-/** Lists what holds in a workspace. */
+/** Lists the effective policies of a workspace. */
 export const policiesWorkspaceList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/policies',
@@ -115,7 +115,7 @@ export const policiesWorkspaceRemove = route({
     removePolicy(deps, { workspace }, { field, caller: { principal, origin, now } }),
 });
 
-/** Lists what holds in an app. */
+/** Lists the effective policies of an app. */
 export const policiesAppList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/policies',

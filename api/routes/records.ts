@@ -15,7 +15,7 @@ import { admit } from '../rules/access.ts';
 import { described, done, fieldMap, object, optional, pageSchema, text } from '../contract/schema.ts';
 import type { Principal } from '../scope.ts';
 
-/** A record in an answer. */
+/** The schema of a record. */
 export const record = object({
   id: text({ format: 'uuid' }),
   collection: text(),
@@ -135,7 +135,7 @@ export const recordsRemove = route({
   },
 });
 
-/** Who asks for a write, as long as they may. */
+/** The sender of a write, as long as its token is valid. */
 export function senderOf(
   { deps, target: { app }, principal, origin: { requestId } }: {
     deps: Deps;

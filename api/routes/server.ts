@@ -16,7 +16,7 @@ export const healthz = route({
   handle: ({ deps }) => ({ initialized: deps.setup.initialized }),
 });
 
-/** Ready to do work: the database answers. */
+/** Readiness: the database responds. */
 export const readyz = route({
   method: 'GET',
   path: '/readyz',

@@ -1,4 +1,4 @@
-// How every way in of an end-user answers: tokens, or 202 and a challenge for the second factor.
+// The response of every sign-in of an end-user: tokens, or 202 and a challenge for the second factor.
 import { respondWithTokens } from '../auth/sessions/cookies.ts';
 import type { SignInOutcome } from '../auth/login/sign-in-user.ts';
 import type { Deps } from '../deps.ts';
@@ -6,7 +6,7 @@ import type { ResponseOverrides } from '../contract/route.ts';
 import { described, object, optional, type Schema, text, type ValueOf, yes } from '../contract/schema.ts';
 import { userResponse } from '../auth/account/user-response.ts';
 
-/** Tokens, and whose they are. */
+/** The schema of tokens and their user. */
 export const userSession = object({ access_token: text(), refresh_token: text(), user: userResponse });
 const challenge = object({ mfa_required: yes(), challenge_id: text() });
 
@@ -19,10 +19,10 @@ export const signInResponses: {
   otherResponses: Record<number, Schema<unknown>>;
 } = { status: 200, response: userSession, otherResponses: { 202: challenge } };
 
-/** The app that a login can ask its tokens to be good for. */
+/** The app that the tokens of a login are limited to. */
 export const onlyApp = described(optional(text({ max: 40 })), 'Makes the tokens valid for this app only.');
 
-/** Sets status and cookies, and answers the body. */
+/** Sets status and cookies, and returns the body. */
 export function respondToSignIn(
   call: { deps: Pick<Deps, 'config'>; overrides: ResponseOverrides },
   outcome: SignInOutcome,

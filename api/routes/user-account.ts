@@ -1,4 +1,4 @@
-// End-users look after their own account: logins, address.
+// Routes of an end-user's own account: sessions and email address.
 import { confirmEmailChange, requestEmailChange } from '../auth/email/email-change.ts';
 import {
   endOwnSession,

@@ -1,4 +1,4 @@
-// End-users prove something by mail: an address, the right to a new password, who they are.
+// Proofs by mail of an end-user: verify an address, reset a password, sign in with a code.
 import { loginByOtp, requestOtp } from '../auth/email/otp.ts';
 import { confirmReset, requestReset } from '../auth/email/password-reset.ts';
 import { wrongPassword } from '../auth/passwords/policy.ts';

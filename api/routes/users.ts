@@ -35,7 +35,7 @@ export const usersShow = route({
   handle: ({ deps, target, params }) => getUser(deps, target.workspace, params.id),
 });
 
-/** Sets whether an email is verified. */
+/** Marks an email as verified or not. */
 export const usersVerify = route({
   method: 'PATCH',
   path: '/api/workspaces/:workspace/users/:id/verify',

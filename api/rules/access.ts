@@ -1,5 +1,5 @@
-// Whether an access rule admits a caller: decided as far as possible before the body is read and the database asked, and
-// handed on as conditions for the statements that know the rest.
+// Access rules: decided as far as possible before the body is read and the database is queried. The rest becomes
+// conditions of SQL statements.
 import type { Databases } from '../../storage/connections/databases.ts';
 import type { Action, AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { filesId } from '../../storage/definition.ts';
@@ -20,11 +20,11 @@ import { bypassesRules, type Principal } from '../scope.ts';
 import { compiledRule, relationsReadEmail } from './compile.ts';
 import { type EmailLookup, emailLookup } from './emails.ts';
 
-/** Who asks for something that has a rule, and how. */
+/** A request to an action that has a rule. */
 export interface AccessRequest {
   principal: Principal | null;
   now: Date;
-  /** The query's parameters as they came, the first value of each. */
+  /** The query parameters, the first value of each. */
   query: Readonly<Record<string, string>>;
 }
 
@@ -34,20 +34,20 @@ export interface RuledTarget {
   collection: CollectionDefinition;
 }
 
-/** What looks a caller's email up. */
+/** The dependencies of rules that read the caller's email. */
 export interface AccessDeps {
   databases: Pick<Databases, 'app' | 'control'>;
-  /** Who is asked instead of the databases, where many callers are looked at together. */
+  /** Takes the place of the databases where many callers are checked together. */
   emails?: EmailLookup | undefined;
 }
 
-/** What a rule is asked about. */
+/** A request that a rule has admitted so far. */
 export interface Access {
   readonly action: Action;
-  /** An admin of the app: no rule holds admins. */
+  /** True for an admin of the app, whom no rule restricts. */
   readonly unbounded: boolean;
   readonly request: Omit<RequestValues, 'body'>;
-  /** What is left of a rule whatever the body is, and of which: it may be another by the time that it is asked. */
+  /** The residue that does not depend on the body, with its rule, which may have changed since. */
   readonly settled?: { readonly condition: Condition; readonly residue: Residue };
 }
 
@@ -64,8 +64,8 @@ const nobody: Residue = { kind: 'constant', passes: false };
 const anybody: Residue = { kind: 'constant', passes: true };
 
 /**
- * Lets a caller on unless the rule refuses it whatever the body and the data are. Throws `401` for a caller without a token,
- * `403` for one with a token.
+ * Admits a caller unless the rule refuses it for every body and all data. Throws `401` for a caller without a token, `403`
+ * for one with a token.
  */
 export function admit(
   deps: AccessDeps,
@@ -85,7 +85,7 @@ export function admit(
     : decided(target, accessOf(action, asking, principal, false));
 }
 
-/** The access of the server itself, which no rule holds: what hooks do has an admin's rights. */
+/** The access of the server itself, which no rule restricts: hooks act with the rights of an admin. */
 export function unboundedAccess(action: Action, now: Date): Access {
   return accessOf(action, { principal: null, now, query: {} }, null, true);
 }
@@ -107,7 +107,7 @@ async function admitUser(
   return decided(target, accessOf(action, asking, { ...principal, email }, false));
 }
 
-/** Tokens do not say it, so it is only read where a rule, or what the caller may write itself, asks for it. */
+/** True when a rule or the caller's own filter may read the email, which tokens do not have. */
 function needsEmail({ app, collection }: RuledTarget, action: Action, asking: AccessRequest): boolean {
   if (compiledRule(app, collection, action).readsEmail || writesEmail(asking)) return true;
   const follows = action === 'create' || action === 'update' || asking.query['filter'] !== undefined ||
@@ -115,7 +115,7 @@ function needsEmail({ app, collection }: RuledTarget, action: Action, asking: Ac
   return follows && relationsReadEmail(app);
 }
 
-/** Whether the caller's own filter may ask for its email. */
+/** True when the caller's own filter may read its email. */
 function writesEmail({ query }: AccessRequest): boolean {
   return query['filter']?.includes('email') === true;
 }
@@ -140,8 +140,8 @@ function decided({ app, collection }: RuledTarget, access: Access): Access {
 }
 
 /**
- * What is left of the rule for the database to decide; undefined when nothing is. Throws `401` or `403` when the rule
- * refuses without it, `400 validation` when it asks too much of a large body.
+ * The residue of the rule, which the database must decide; undefined when the rule admits the request. Throws `401` or
+ * `403` when it refuses the request, `400 validation` when the body is too large for the rule.
  */
 export function ruleResidue(
   access: Access,
@@ -163,8 +163,8 @@ function failTooLarge(): never {
 }
 
 /**
- * The rule as a predicate over records in memory, for those who watch them change: it means the same as the residue does in
- * SQL. `now` is when it is asked, in milliseconds since 1970. Throws as a `Predicate` does.
+ * The rule as a predicate over records in memory, for realtime. It selects the same records as the residue does in SQL.
+ * `now` is the time of evaluation, in milliseconds since 1970. Throws as a `Predicate` does.
  */
 export function rulePredicate(
   { action, unbounded, request }: Access,
@@ -176,8 +176,8 @@ export function rulePredicate(
 }
 
 /**
- * The rule over a record that has been read; undefined where the database has to be asked with the reading. It answers
- * undefined for a record that is too long, which the database has to be asked about, too.
+ * The rule as a check of a record that has been read; undefined when the database must evaluate it. The check returns
+ * undefined for a record that is too long, which the database must check, too.
  */
 export function memoryCheck(
   { action, unbounded, request }: Access,
@@ -190,7 +190,7 @@ export function memoryCheck(
     ((record) => withinBudget((budget) => glance({ record, budget }, asked) === true));
 }
 
-/** Ends the request: the rule does not admit this caller. */
+/** Throws `401` for a caller without a token, `403` for one with a token. */
 export function refuse({ request }: Access): never {
   if (request.auth !== null) {
     fail('forbidden', 'the access rule does not admit this');
@@ -199,8 +199,8 @@ export function refuse({ request }: Access): never {
 }
 
 /**
- * What a record must pass for this caller to look at it through a relation: the `get` rule of its collection, and of `users`
- * it must be the caller. Undefined for an admin, who may look at all.
+ * The conditions under which this caller can see related records: the `get` rule of their collection; of `users`, only the
+ * caller itself. Undefined for an admin, who can see all.
  */
 export function relatedGuard(
   { unbounded, request }: Access,
@@ -210,17 +210,17 @@ export function relatedGuard(
   const asked = { ...request, method: methods.get, body: noBody };
   return (target) => {
     if (target === usersId) return oneself(request.auth);
-    // Whoever is signed in to the app may read its files.
+    // Every signed-in user of the app may read its files.
     if (target === filesId) return request.auth === null ? nobody : anybody;
     const collection = app.collections.get(target);
     return collection === undefined ? nobody : fold(compiledRule(app, collection, 'get').condition, asked);
   };
 }
 
-/** Whether a caller may look at a record that a relation leads to; `now` and what it throws as in `predicateOf`. */
+/** True when a caller can see a related record. `now` and the errors are those of `rulePredicate`. */
 export type CanSee = (target: string, subject: FilterSubject, now: number) => boolean;
 
-/** What `guardOf` asks in SQL, in memory. Undefined for an admin, who may look at all. */
+/** The conditions of `relatedGuard` as a check in memory. Undefined for an admin, who can see all. */
 export function canSeeCheck({ unbounded, request }: Access, app: AppDefinition): CanSee | undefined {
   if (unbounded) return undefined;
   const asked = { ...request, method: methods.get, body: noBody };

@@ -1,4 +1,4 @@
-// Filters that callers write: understood once, and refused in the words of the API.
+// Filters of callers: compiled, cached, and refused with errors of the API.
 import { DerivedCache } from '../../storage/connections/derived-cache.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Condition } from '../../storage/app/filter/condition.ts';
@@ -7,16 +7,16 @@ import { ApiError, fail } from '../errors.ts';
 import { LruCache } from '../process/lru-cache.ts';
 import { comparisonsToRead, compileFilter, hopsIn } from './compile.ts';
 
-/** Filters remembered for each version of a collection: programs send the same few again and again. */
+/** Cached filters for each version of a collection. */
 const maxCached = 64;
 const maxCachedLength = 1_024;
 
-/** Characters of the filters of all collections together; what is made of one takes some 50 times as much. */
+/** Characters of all cached filters. A compiled filter takes some 50 times as much memory. */
 const maxCharacters = 1_048_576;
 
 const compiledFilters = new DerivedCache<CollectionDefinition, LruCache<Condition>>(maxCharacters);
 
-/** The meaning of a filter. Throws `400 parse_error` or `unknown_column`, with the position in the text. */
+/** Compiles a filter. Throws `400 parse_error` or `unknown_column`, with the position in the text. */
 export function compileCallerFilter(
   app: AppDefinition,
   collection: CollectionDefinition,
@@ -34,15 +34,15 @@ export function compileCallerFilter(
 }
 
 /**
- * Comparisons of `get` rules that a filter may cause, or the relations of one write: all of them are in one statement, whose
- * plan takes PostgreSQL half a megabyte for each.
+ * The most comparisons of `get` rules in a statement, for a filter or for the relations of a write. The plan of PostgreSQL
+ * takes half a megabyte for each.
  */
 export const maxGuardComparisons = 1_024;
 
-/** Ends the request with `400` for a filter that has the rules of related records asked too often. Admins' ask none. */
+/** Throws `400` for a filter that needs too many comparisons of `get` rules. Filters of admins need none. */
 export function refuseCostly(app: AppDefinition, condition: Condition): void {
   let comparisons = 0;
-  // No more of them are compiled than it takes to know.
+  // Stops at the limit, so that no further rules are compiled.
   const isCostly = hopsIn(condition).some(({ target }) => {
     comparisons += comparisonsToRead(app, target);
     return comparisons > maxGuardComparisons;
@@ -54,7 +54,7 @@ export function refuseCostly(app: AppDefinition, condition: Condition): void {
   );
 }
 
-/** Runs what may find a filter wrong, and tells whoever wrote it: `400 parse_error` or `unknown_column`. */
+/** Runs work on a filter. Turns a `FilterError` into `400 parse_error` or `unknown_column`. */
 export function withFilterErrors<Result>(work: () => Result): Result {
   try {
     return work();

@@ -1,4 +1,4 @@
-// Setting an access rule, and putting the default back: under the lock of the app's collections, with the audit entry.
+// Sets and resets access rules, under the lock of the app's collections and with an audit entry.
 import { deleteAccessRule, putAccessRule } from '../../storage/app/access-rules.ts';
 import type { AccessRule, Action, Template } from '../../storage/definition.ts';
 import type { Caller } from '../audit/actor.ts';
@@ -10,13 +10,13 @@ import type { RuledTarget } from './access.ts';
 import { withFilterErrors } from './caller-filter.ts';
 import { actions, compileFilter } from './compile.ts';
 
-/** A rule as the body has it. */
+/** The body of a request that sets a rule. */
 export interface RuleInput {
   template: Template;
   filter?: string | null | undefined;
 }
 
-/** Which rule of the target, as the path names it, and who changes it. */
+/** The action of the rule, as the path names it, and the caller. */
 export interface RuleChange {
   action: string;
   by: Caller;
@@ -48,7 +48,7 @@ export async function putRule(
   });
 }
 
-/** Puts the default back: admins only. Throws `404` for an action that does not exist. */
+/** Resets a rule to the default: admins only. Throws `404` for an action that does not exist. */
 export async function resetRule(
   deps: ChangeDeps,
   { app, collection: { id } }: RuledTarget,
@@ -66,7 +66,7 @@ export async function resetRule(
   });
 }
 
-/** Throws `404` for an action that does not exist. */
+/** The action of a name. Throws `404` when there is none. */
 export function requireAction(name: string): Action {
   return actions.find((action) => action === name) ??
     fail('not_found', `there is no action "${name.slice(0, 100)}"; there are ${actions.join(', ')}`);

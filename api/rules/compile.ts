@@ -1,4 +1,4 @@
-// Access rules as conditions, made once for each version of a collection.
+// Compiles access rules to conditions, once for each version of a collection.
 import { DerivedCache } from '../../storage/connections/derived-cache.ts';
 import type {
   AccessRule,
@@ -27,17 +27,17 @@ export const actions = ['list', 'get', 'create', 'update', 'delete'] as const sa
 /** The templates of rules. */
 export const templates = ['any', 'auth', 'admin', 'filter'] as const satisfies readonly Template[];
 
-/** What a rule asks of everybody but admins, who pass always. */
+/** A compiled rule. It does not apply to admins. */
 export interface CompiledRule {
   condition: Condition;
-  /** Whether it must know the caller's email, which tokens do not say. */
+  /** True when it reads the caller's email, which tokens do not have. */
   readsEmail: boolean;
   /**
-   * The same over a record in memory, where the record by itself decides and at once: a pattern in a long text, or a place in
-   * JSON, is for the database to look at, which can be told to stop.
+   * The condition as a predicate over a record in memory. Undefined for a condition with relations, patterns or JSON paths,
+   * which may take long: the database evaluates these, under its time limit.
    */
   checkInMemory: Predicate | undefined;
-  /** Why the rule can no longer be understood: a field of it is gone. It admits admins only then. */
+  /** The reason why the rule cannot be compiled, such as a dropped field. It then admits admins only. */
   broken: string | undefined;
 }
 
@@ -52,13 +52,13 @@ export function ruleSetting({ rules }: CollectionDefinition, action: Action): Ac
   return rules[action] ?? defaultRule;
 }
 
-/** Characters of the filters of all rules that are remembered together; what is made of one takes some 50 times as much. */
+/** Characters of the filters of all cached rules. A compiled rule takes some 50 times as much memory. */
 const maxCharacters = 2 * 1_048_576;
 
-// A pure function of the definitions, remembered as long as they are in use: every change makes new ones.
+// Compiled rules depend on the definitions alone, and every change of these makes new ones.
 const compiled = new DerivedCache<CollectionDefinition, Map<Action, CompiledRule>>(maxCharacters);
 
-/** The rule of an action, compiled. */
+/** The compiled rule of an action. */
 export function compiledRule(
   app: AppDefinition,
   collection: CollectionDefinition,
@@ -102,7 +102,7 @@ function conditionOf(
   }
 }
 
-/** The meaning of a filter over a collection. Throws `FilterError`. */
+/** Compiles a filter over a collection. Throws `FilterError`. */
 export function compileFilter(
   app: AppDefinition,
   collection: CollectionDefinition,
@@ -111,7 +111,7 @@ export function compileFilter(
   return resolve(parse(filter), filterScope(app, collection));
 }
 
-/** Whether a condition asks for the caller's email. */
+/** True when a condition reads the caller's email. */
 function mentionsEmail(condition: Condition): boolean {
   return mentions(
     condition,
@@ -119,12 +119,12 @@ function mentionsEmail(condition: Condition): boolean {
   );
 }
 
-/** Whether what a condition selects depends on when it is asked. */
+/** True when a condition depends on the time. */
 export function mentionsNow(condition: Condition): boolean {
   return mentions(condition, (term) => term.kind === 'now');
 }
 
-/** What a condition asks for of who asks and of the query, as `auth.id` and `query.q`. */
+/** The members of the caller and the query that a condition reads, such as `auth.id` and `query.q`. */
 export function requestMembers(condition: Condition): Set<string> {
   const names = new Set<string>();
   mentions(condition, (term) => {
@@ -135,7 +135,7 @@ export function requestMembers(condition: Condition): Set<string> {
   return names;
 }
 
-/** Names of the collections that a condition looks into, besides its own. */
+/** The names of the related collections that a condition reads. */
 export function relatedCollections(condition: Condition): Set<string> {
   const names = new Set<string>();
   mentions(condition, (term) => {
@@ -145,7 +145,7 @@ export function relatedCollections(condition: Condition): Set<string> {
   return names;
 }
 
-/** The relations that a condition follows, each time that it does; not from a profile to its user. */
+/** The relations that a condition follows, each as often as it does, but not from a profile to its user. */
 export function hopsIn(condition: Condition): Hop[] {
   const hops: Hop[] = [];
   mentions(condition, (term) => {
@@ -155,7 +155,7 @@ export function hopsIn(condition: Condition): Hop[] {
   return hops;
 }
 
-/** How many comparisons it takes to know whether a record of a collection may be looked at. */
+/** The number of comparisons in the `get` rule of a collection. */
 export function comparisonsToRead(app: AppDefinition, id: string): number {
   const collection = app.collections.get(id);
   if (collection === undefined) return 1;
@@ -167,7 +167,7 @@ export function comparisonsToRead(app: AppDefinition, id: string): number {
   return count;
 }
 
-/** Whether each comparison is of the record's own columns, and takes no longer than its values are long. */
+/** True when each comparison reads the record's own columns, in time linear in their length. */
 function isPlain(condition: Condition): boolean {
   const isFar = (term: Term) => isColumn(term) && (term.hops.length > 0 || term.type === 'json');
   return !mentions(condition, isFar) && !someTest(condition, isPattern);
@@ -199,12 +199,12 @@ function someTest(condition: Condition, wanted: (test: Comparison) => boolean): 
   }
 }
 
-// Which apps have a `get` rule that reads the caller's email: it then counts wherever relations are followed.
+// True for apps with a `get` rule that reads the caller's email.
 const emailReaders = new WeakMap<AppDefinition, boolean>();
 
 /**
- * Whether following relations of this app's records may need the caller's email. Seen by the text of the rules: an app may have
- * a thousand of them, and nobody should wait until all are compiled.
+ * True when following relations of this app's records may need the caller's email. This is decided by the text of the
+ * rules, since an app may have a thousand of them and compiling all would take too long.
  */
 export function relationsReadEmail(app: AppDefinition): boolean {
   let reads = emailReaders.get(app);

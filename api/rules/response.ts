@@ -1,10 +1,10 @@
-// Access rules as responses show them.
+// Access rules in responses.
 import type { Action, AppDefinition, CollectionDefinition, Template } from '../../storage/definition.ts';
 import { type Page, type PageRequest, slicePage } from '../../storage/sql/page.ts';
 import { described, nullable, object, oneOf, optional, pageSchema, text } from '../contract/schema.ts';
 import { actions, compiledRule, ruleSetting, templates } from './compile.ts';
 
-/** The shape of one, for the API description. */
+/** The schema of a rule. */
 export const ruleResponse = object({
   collection: text(),
   action: oneOf(actions),
@@ -18,10 +18,10 @@ export const ruleResponse = object({
   ),
 });
 
-/** The shape of a collection's rules. */
+/** The schema of a page of rules. */
 export const rulesResponse = pageSchema(ruleResponse);
 
-/** One rule. */
+/** A rule in a response. */
 export interface RuleResponse {
   collection: string;
   action: Action;
