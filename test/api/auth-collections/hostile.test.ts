@@ -1,4 +1,4 @@
-// A user of a tenant against the profile of another: through batches, relations and expansions.
+// A user of a tenant tries to read the profile of another through batches, relations and expansions.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, expectOk, type OwnApp, type OwnWorkspace } from '../../harness/api.ts';

@@ -1,4 +1,4 @@
-// What rules and filters learn of the address that a stream was opened with.
+// Rules and filters that read the query parameters of a stream.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, serverUrl } from '../../harness/api.ts';
 import { type RuledApp, ruledApp } from '../../harness/ruled-app.ts';

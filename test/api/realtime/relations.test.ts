@@ -1,4 +1,4 @@
-// Live changes under rules and filters that look at related records: a stream shows what a list would.
+// Live changes under rules and filters that read related records: a stream shows the records of a list.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectOk } from '../../harness/api.ts';
 import { type EndUser, type RuledApp, ruledApp } from '../../harness/ruled-app.ts';

@@ -1,4 +1,4 @@
-// Access rules asked of records in memory: they admit what a list shows.
+// Access rules evaluated on records in memory: they admit the records of a list.
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,16 +1,16 @@
-// A change of collections that is committed after its connection was lost: nobody may go on by what was before.
+// A change of collections that is committed after its connection was lost: no stale definition is used.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createDefinitions } from '../../../api/collections/cache.ts';
-import { changeCollections } from '../../../api/collections/change.ts';
-import type { Storage } from '../../../storage/boot/boot.ts';
-import { insertCollection } from '../../../storage/app/collections.ts';
-import type { Pool, Sql } from '../../../storage/connections/pool.ts';
-import { StorageError } from '../../../storage/errors.ts';
-import { insertWorkspace } from '../../../storage/control/workspaces.ts';
-import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
-import { makeTenant, type Tenant } from '../../harness/tenants.ts';
-import { howManyWait } from '../../harness/waiting.ts';
+import { createDefinitions } from '../../../../api/collections/cache.ts';
+import { changeCollections } from '../../../../api/collections/change.ts';
+import type { Storage } from '../../../../storage/boot/boot.ts';
+import { insertCollection } from '../../../../storage/app/collections.ts';
+import type { Pool, Sql } from '../../../../storage/connections/pool.ts';
+import { StorageError } from '../../../../storage/errors.ts';
+import { insertWorkspace } from '../../../../storage/control/workspaces.ts';
+import { type OwnInstallation, ownInstallation } from '../../../harness/database.ts';
+import { makeTenant, type Tenant } from '../../../harness/tenants.ts';
+import { howManyWait } from '../../../harness/waiting.ts';
 
 let own: OwnInstallation;
 let storage: Storage;

@@ -1,11 +1,11 @@
-// A file whose row PostgreSQL is so long in committing that the upload is given up.
+// A file whose row PostgreSQL commits after the upload has timed out.
 import { expect, it } from 'vitest';
-import { ownerRole } from '../../../storage/sql/ids.ts';
-import { actingAs } from '../../../storage/provision/acting.ts';
-import { quoteIdentifier } from '../../../storage/sql/quote.ts';
-import { expectOk } from '../../harness/api.ts';
-import { openDatabaseOf } from '../../harness/database.ts';
-import { fileApp, get, put } from '../../harness/file-app.ts';
+import { ownerRole } from '../../../../storage/sql/ids.ts';
+import { actingAs } from '../../../../storage/provision/acting.ts';
+import { quoteIdentifier } from '../../../../storage/sql/quote.ts';
+import { expectOk } from '../../../harness/api.ts';
+import { openDatabaseOf } from '../../../harness/database.ts';
+import { fileApp, get, put } from '../../../harness/file-app.ts';
 
 const { own, app, user } = await fileApp();
 

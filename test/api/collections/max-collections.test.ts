@@ -1,4 +1,4 @@
-// How many collections an app can have.
+// The limit of collections of an app.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { insertCollection } from '../../../storage/app/collections.ts';
 import { type BareApp, bareApp, created } from '../../harness/bare-app.ts';

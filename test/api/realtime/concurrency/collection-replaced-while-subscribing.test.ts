@@ -1,7 +1,7 @@
-// A collection that is dropped and made anew under its name, while a stream of it is being opened.
+// A collection that is dropped and created again under its name while a stream of it is being opened.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openEvents } from './event-client.ts';
-import { place, type Rig, startRig } from './rig.ts';
+import { openEvents } from '../event-client.ts';
+import { place, type Rig, startRig } from '../rig.ts';
 
 let rig: Rig;
 

@@ -1,16 +1,16 @@
-// Deletions of files by a process that knows the collections, or the records, as they were.
+// Deletions of files by a process with stale definitions or records.
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { removeStored } from '../../../api/files/remove.ts';
-import type { WriteHooks } from '../../../api/hooks/ports.ts';
-import { LocalBlobs } from '../../../storage/blobs/local.ts';
-import { findFile, insertFile } from '../../../storage/app/files.ts';
-import type { Field } from '../../../storage/definition.ts';
-import { qualified } from '../../../storage/app/tables.ts';
-import { type BareApp, bareApp, created, later } from '../../harness/bare-app.ts';
-import { somebodyWaits } from '../../harness/waiting.ts';
+import { removeStored } from '../../../../api/files/remove.ts';
+import type { WriteHooks } from '../../../../api/hooks/ports.ts';
+import { LocalBlobs } from '../../../../storage/blobs/local.ts';
+import { findFile, insertFile } from '../../../../storage/app/files.ts';
+import type { Field } from '../../../../storage/definition.ts';
+import { qualified } from '../../../../storage/app/tables.ts';
+import { type BareApp, bareApp, created, later } from '../../../harness/bare-app.ts';
+import { somebodyWaits } from '../../../harness/waiting.ts';
 
 const cover: Field = { name: 'cover', kind: 'file' };
 const title: Field = { name: 'title', kind: 'text' };

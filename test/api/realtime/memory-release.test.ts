@@ -1,4 +1,4 @@
-// What is over, of which nothing may stay in memory.
+// Ended streams and subscriptions release their memory.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Backlog, type Outlet } from '../../../api/realtime/delivery/backlog.ts';

@@ -1,10 +1,10 @@
-// Readers that do not read, crowds that hold streams, and what both cost the others.
+// Readers that do not read, and crowds of streams: their cost for other clients.
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type EventClient, openEvents } from './event-client.ts';
-import { type Rig, type RigOptions, startRig } from './rig.ts';
-import { openSocket } from './socket-client.ts';
+import { type EventClient, openEvents } from '../event-client.ts';
+import { type Rig, type RigOptions, startRig } from '../rig.ts';
+import { openSocket } from '../socket-client.ts';
 
 const rigs: Rig[] = [];
 async function start(options: RigOptions = {}): Promise<Rig> {

@@ -1,4 +1,4 @@
-// Streams whose rule or filter looks at large related records.
+// Streams whose rule or filter reads large related records.
 import { expect, it } from 'vitest';
 import { expectOk } from '../../harness/api.ts';
 import { ruledApp, title } from '../../harness/ruled-app.ts';

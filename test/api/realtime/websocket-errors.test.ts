@@ -1,4 +1,4 @@
-// What a WebSocket client is told of messages that are wrong, how many of them it may send, and who else hears of it.
+// Errors and rate limits of WebSocket messages.
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openEvents } from './event-client.ts';

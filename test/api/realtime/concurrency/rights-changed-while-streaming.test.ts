@@ -1,9 +1,9 @@
-// What happens to open streams when the rights behind them change.
+// Open streams whose rights change: tokens, rules, collections.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fail } from '../../../api/errors.ts';
-import { openEvents } from './event-client.ts';
-import { type Rig, startRig } from './rig.ts';
+import { fail } from '../../../../api/errors.ts';
+import { openEvents } from '../event-client.ts';
+import { type Rig, startRig } from '../rig.ts';
 
 let rig: Rig;
 beforeEach(async () => {

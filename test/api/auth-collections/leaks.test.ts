@@ -1,4 +1,4 @@
-// A user of a tenant against the profile of another: through streams, and hooks that do what they are told.
+// A user of a tenant tries to read the profile of another through streams and hooks.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectOk, type OwnApp, serverUrl } from '../../harness/api.ts';
 import { type Member, type Neighbours, neighbours } from '../../harness/neighbours.ts';

@@ -1,4 +1,4 @@
-// Who sees which live changes: real rules, tokens and collections, while they change.
+// Visibility of live changes by real rules, tokens and collections, while these change.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk } from '../../harness/api.ts';
 import { openForge } from '../../harness/forge.ts';

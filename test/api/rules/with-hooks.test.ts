@@ -1,4 +1,4 @@
-// Access rules of records whose writes hooks are asked about.
+// Access rules of records whose writes have hooks.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';

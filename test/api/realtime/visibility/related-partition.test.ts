@@ -1,4 +1,4 @@
-// Views that look at related records: what is read for them, how often, and whom that holds up.
+// The partition of views with related records: its reads, their number, and its independence of other views.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type EventClient, openEvents } from '../event-client.ts';

@@ -1,4 +1,4 @@
-// Downloads that do not go as planned: slow clients, clients that leave, bytes that are not all there.
+// Interrupted downloads: slow clients, disconnected clients, missing bytes.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readdir, readlink, rm, truncate } from 'node:fs/promises';

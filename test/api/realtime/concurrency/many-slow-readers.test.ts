@@ -1,10 +1,10 @@
-// Many readers that do not read, for each of which something else waits.
+// Many readers that do not read, each with different bytes waiting.
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { type EventClient, openEvents } from './event-client.ts';
-import { type Rig, startRig } from './rig.ts';
+import { type EventClient, openEvents } from '../event-client.ts';
+import { type Rig, startRig } from '../rig.ts';
 
 const backlogBytes = 4_000_000;
 let rig: Rig;

@@ -1,6 +1,6 @@
-// Changes of a collection under load: its declaration and its columns never part.
+// Changes of a collection under load: its declaration and its columns always agree.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type Caller, expectOk, ownWorkspace } from '../../harness/api.ts';
+import { type Answer, type Caller, expectOk, ownWorkspace } from '../../../harness/api.ts';
 
 let admin: Caller;
 let collections: string;

@@ -1,10 +1,10 @@
-// Reviews of subscriptions by themselves: how often one is asked for, in which turns, and who waits for whom.
+// Re-authorization in turns: how often a subscription is authorized, and which apps wait for which.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { AuthorizedView, RealtimeGate } from '../../../api/realtime/ports.ts';
-import { Reauthorizer } from '../../../api/realtime/visibility/reauthorize.ts';
-import { join, sameForAll, setUp } from './feed-rig.ts';
-import { place } from './rig.ts';
+import type { AuthorizedView, RealtimeGate } from '../../../../api/realtime/ports.ts';
+import { Reauthorizer } from '../../../../api/realtime/visibility/reauthorize.ts';
+import { join, sameForAll, setUp } from '../feed-rig.ts';
+import { place } from '../rig.ts';
 
 describe('a review', () => {
   it('asks once for a subscription that changed several times while it waited', async () => {
