@@ -1,5 +1,4 @@
-// A `get` rule is judged over the record that was read where it can be, a `list` rule always in the database: what the one
-// shows is what the other lists.
+// A `get` rule is checked in memory where possible, a `list` rule in the database: both admit the same records.
 import { beforeAll, expect, it } from 'vitest';
 import { expectOk } from '../../harness/api.ts';
 import { type EndUser, owner, type RuledApp, ruledApp, title } from '../../harness/ruled-app.ts';
