@@ -80,7 +80,7 @@ export class Feed implements EventSource {
     const batch = batchOf(this.#gathering);
     this.#gathering = [];
     this.#gatheringBytes = 0;
-    for (const lane of this.#partitions) lane.push(batch);
+    for (const partition of this.#partitions) partition.push(batch);
     // A subscription may have caught up in a turn in which the partitions were served already.
     this.#options.wake(this);
   }
@@ -100,9 +100,9 @@ export class Feed implements EventSource {
     position: number;
     onLeft: () => void;
   }): Subscription {
-    const lane = this.#partitionOf(options.view);
-    const subscription = new Subscription({ ...options, source: this, view: lane.share(options.view) });
-    lane.add(subscription);
+    const partition = this.#partitionOf(options.view);
+    const subscription = new Subscription({ ...options, source: this, view: partition.share(options.view) });
+    partition.add(subscription);
     this.#subscriptions.add(subscription);
     this.unusedSince = undefined;
     return subscription;
@@ -117,11 +117,11 @@ export class Feed implements EventSource {
 
   /** Replaces the view of a subscription. */
   setView(subscription: Subscription, view: AuthorizedView): void {
-    const lane = this.#partitionOf(view);
-    const shared = lane.share(view);
+    const partition = this.#partitionOf(view);
+    const shared = partition.share(view);
     this.#partitionOf(subscription.view.view).remove(subscription);
     subscription.view = shared;
-    lane.add(subscription);
+    partition.add(subscription);
   }
 
   /** Reports that the predicate of a subscription threw. */

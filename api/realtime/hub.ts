@@ -110,18 +110,18 @@ export class Hub implements Publisher {
   }
 
   /** Authorizes a request by the rules. Throws as `RealtimeGate.authorize` does. */
-  async authorize(wish: SubscribeRequest): Promise<Authorization> {
+  async authorize(request: SubscribeRequest): Promise<Authorization> {
     const version = this.#version;
-    const view = await this.#options.gate.authorize(wish);
+    const view = await this.#options.gate.authorize(request);
     // A view of an earlier collection of the same name would end the subscriptions of the current one.
-    const isOutdated = version !== this.#version && this.#feeds.hasAnother(wish.topic, view.incarnation);
-    return isOutdated ? await this.authorize(wish) : { view, version };
+    const isOutdated = version !== this.#version && this.#feeds.hasAnother(request.topic, view.incarnation);
+    return isOutdated ? await this.authorize(request) : { view, version };
   }
 
   /** Adds a connection. `stream.closed()` must be called when it closes. */
   attach(
     socket: Duplex,
-    { place, holder, wire, seat }: { place: AppPath; holder: StreamHolder; wire: Wire; seat: StreamClaim },
+    { place, holder, wire, claim }: { place: AppPath; holder: StreamHolder; wire: Wire; claim: StreamClaim },
   ): Stream {
     const stream: Stream = new Stream({
       place,
@@ -134,7 +134,7 @@ export class Hub implements Publisher {
       }),
       pingAt: this.now() + this.#bounds.pingMs,
       onGone: () => {
-        seat.release();
+        claim.release();
         this.#streams.delete(stream);
         if (this.#streams.size === 0) this.#onEmpty?.();
       },
@@ -145,18 +145,18 @@ export class Hub implements Publisher {
   }
 
   /**
-   * Subscribes a stream. `said` is called with the cursor of the beginning, before the first event. Without `since` the
+   * Subscribes a stream. `onStart` is called with the cursor of the beginning, before the first event. Without `since` the
    * subscription begins now.
    */
   subscribe(
     stream: Stream,
-    wanted: NewSubscription,
-    said: (cursor: string) => void,
+    subscription: NewSubscription,
+    onStart: (cursor: string) => void,
   ): void {
-    const { id, filter, since, authorization, onLeft = () => undefined } = wanted;
+    const { id, filter, since, authorization, onLeft = () => undefined } = subscription;
     if (!stream.isOpen) return onLeft();
     const feed = this.#feeds.watch(
-      { ...stream.place, collection: wanted.collection },
+      { ...stream.place, collection: subscription.collection },
       authorization.view.incarnation,
     );
     const begins = since === undefined || since === '';
@@ -165,7 +165,7 @@ export class Hub implements Publisher {
     const member = feed.join({ id, stream, filter, view: authorization.view, position, onLeft });
     stream.subscriptions.set(id, member);
     const cursor = feed.log.cursorAt(position);
-    said(cursor);
+    onStart(cursor);
     if (known === undefined) stream.write([stream.wire.reset(id, cursor)]);
     // A rule may have changed since the authorization.
     if (authorization.version !== this.#version) this.#reauthorizer.add([member]);

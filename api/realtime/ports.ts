@@ -51,7 +51,10 @@ export interface Reauthorization {
 /** Decides which changes a subscriber may see, and how long its token is valid. */
 export interface RealtimeGate {
   /** The view of a request by the current rules. Throws `ApiError`: 401, 403, 404, or 400 for the filter. */
-  authorize(wish: SubscribeRequest, review?: Reauthorization): AuthorizedView | Promise<AuthorizedView>;
+  authorize(
+    request: SubscribeRequest,
+    reauthorization?: Reauthorization,
+  ): AuthorizedView | Promise<AuthorizedView>;
   /** The state of a token, checked once a second for each stream. It is `revoked` when it no longer covers the app. */
   tokenState(principal: Principal, place: AppPath): TokenState;
   /** Calls the listener when rules, collections, apps or workspaces change or are deleted. */

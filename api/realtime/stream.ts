@@ -97,8 +97,8 @@ export class Stream {
     if (this.subscriptions.get(subscription.id) !== subscription) return;
     subscription.leave();
     this.subscriptions.delete(subscription.id);
-    const words = this.wire.lost(subscription.id, error);
-    if (words !== undefined) this.write([words]);
+    const bytes = this.wire.lost(subscription.id, error);
+    if (bytes !== undefined) this.write([bytes]);
     if (this.wire.isSingle) this.end({ why: 'done', message: error.message }, now);
   }
 

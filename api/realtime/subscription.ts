@@ -190,8 +190,8 @@ export class Subscription implements StreamMember {
     const { log } = this.#source;
     // Reading related records may succeed the next time. The record itself will be the same.
     const isForGood = this.view.view.related === undefined || failure instanceof RangeError;
-    const words = isForGood ? this.stream.wire.failed(this.id, log.cursorAt(log.newest)) : undefined;
-    if (words !== undefined) this.stream.write([words]);
+    const bytes = isForGood ? this.stream.wire.failed(this.id, log.cursorAt(log.newest)) : undefined;
+    if (bytes !== undefined) this.stream.write([bytes]);
     this.#source.fail(this, failure);
   }
 }

@@ -184,10 +184,10 @@ export function memoryCheck(
   { app, collection }: RuledTarget,
 ): ((record: FilterRecord) => boolean | undefined) | undefined {
   if (unbounded) return undefined;
-  const { checkInMemory: glance } = compiledRule(app, collection, action);
+  const { checkInMemory } = compiledRule(app, collection, action);
   const asked = { ...request, body: noBody };
-  return glance &&
-    ((record) => withinBudget((budget) => glance({ record, budget }, asked) === true));
+  return checkInMemory &&
+    ((record) => withinBudget((budget) => checkInMemory({ record, budget }, asked) === true));
 }
 
 /** Throws `401` for a caller without a token, `403` for one with a token. */

@@ -77,8 +77,8 @@ export function compiledRule(
 function compileRule(app: AppDefinition, collection: CollectionDefinition, rule: AccessRule): CompiledRule {
   try {
     const condition = conditionOf(app, collection, rule);
-    const glance = isPlain(condition) ? compilePredicate(condition) : undefined;
-    return { condition, readsEmail: mentionsEmail(condition), checkInMemory: glance, broken: undefined };
+    const checkInMemory = isPlain(condition) ? compilePredicate(condition) : undefined;
+    return { condition, readsEmail: mentionsEmail(condition), checkInMemory, broken: undefined };
   } catch (error) {
     if (!(error instanceof FilterError)) throw error;
     const condition = { kind: 'constant', truth: false } as const;
@@ -177,25 +177,25 @@ function isPattern(test: Comparison): boolean {
   return test.kind === 'compare' && operators[test.operator].pattern;
 }
 
-function mentions(condition: Condition, wanted: (term: Term) => boolean): boolean {
+function mentions(condition: Condition, matches: (term: Term) => boolean): boolean {
   return someTest(
     condition,
-    (test) => test.kind === 'empty' ? wanted(test.term) : wanted(test.left) || wanted(test.right),
+    (test) => test.kind === 'empty' ? matches(test.term) : matches(test.left) || matches(test.right),
   );
 }
 
-function someTest(condition: Condition, wanted: (test: Comparison) => boolean): boolean {
+function someTest(condition: Condition, matches: (test: Comparison) => boolean): boolean {
   switch (condition.kind) {
     case 'constant':
       return false;
     case 'and':
     case 'or':
-      return condition.parts.some((part) => someTest(part, wanted));
+      return condition.parts.some((part) => someTest(part, matches));
     case 'not':
-      return someTest(condition.part, wanted);
+      return someTest(condition.part, matches);
     case 'compare':
     case 'empty':
-      return wanted(condition);
+      return matches(condition);
   }
 }
 

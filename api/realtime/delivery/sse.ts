@@ -35,19 +35,19 @@ const maxWaitMs = 5_000;
  */
 export async function serveEvents(hub: Hub, request: EventsRequest): Promise<void> {
   const { response, topic, holder, filter, lastEventId } = request;
-  const seat = hub.claimStream(holder, filter);
+  const claim = hub.claimStream(holder, filter);
   try {
     const socket = response.socket ?? await turnOf(response);
     // Not before: the collection may have been replaced while this request waited.
     const authorization = await hub.authorize({ topic, ...holder, filter });
-    if (socket.destroyed) return seat.release();
+    if (socket.destroyed) return claim.release();
     begin(request);
     if (response.req.method === 'HEAD') {
-      seat.release();
+      claim.release();
       response.end();
       return;
     }
-    const stream = hub.attach(socket, { place: topic, holder, wire: wireOf(response), seat });
+    const stream = hub.attach(socket, { place: topic, holder, wire: wireOf(response), claim });
     response.once('close', () => stream.closed());
     hub.subscribe(
       stream,
@@ -55,7 +55,7 @@ export async function serveEvents(hub: Hub, request: EventsRequest): Promise<voi
       (cursor) => response.write(opening(cursor)),
     );
   } catch (error) {
-    seat.release();
+    claim.release();
     throw error;
   }
 }

@@ -39,11 +39,11 @@ export class RuleGate implements RealtimeGate {
 
   async authorize(
     { topic, principal, query, filter }: SubscribeRequest,
-    review?: Reauthorization,
+    reauthorization?: Reauthorization,
   ): Promise<AuthorizedView> {
     const target = await this.#find(topic.workspace, topic.app, topic.collection);
     const { databases, now } = this.#deps;
-    const deps = { databases, emails: review && this.#emailsOf(review) };
+    const deps = { databases, emails: reauthorization && this.#emailsOf(reauthorization) };
     const asking = { principal, now: now(), query: filter === undefined ? query : { ...query, filter } };
     const access = await admit(deps, target, 'list', asking);
     const read = this.#readerOf(target.app);
@@ -69,9 +69,10 @@ export class RuleGate implements RealtimeGate {
     return known;
   }
 
-  #emailsOf(review: Reauthorization): ReauthorizationEmails {
-    const emails = this.#emails.get(review) ?? new ReauthorizationEmails(this.#deps.databases, review);
-    this.#emails.set(review, emails);
+  #emailsOf(reauthorization: Reauthorization): ReauthorizationEmails {
+    const emails = this.#emails.get(reauthorization) ??
+      new ReauthorizationEmails(this.#deps.databases, reauthorization);
+    this.#emails.set(reauthorization, emails);
     return emails;
   }
 

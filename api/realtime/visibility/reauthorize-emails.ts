@@ -11,13 +11,13 @@ const maxAtOnce = 500;
 /** Caches emails for one run of re-authorizations. A failed query is not cached. */
 export class ReauthorizationEmails implements EmailLookup {
   readonly #databases: Pick<Databases, 'app' | 'control'>;
-  readonly #review: Reauthorization;
+  readonly #reauthorization: Reauthorization;
   readonly #admins = new Map<string, string | undefined>();
   readonly #users = new Map<string, string | undefined>();
 
-  constructor(databases: Pick<Databases, 'app' | 'control'>, review: Reauthorization) {
+  constructor(databases: Pick<Databases, 'app' | 'control'>, reauthorization: Reauthorization) {
     this.#databases = databases;
-    this.#review = review;
+    this.#reauthorization = reauthorization;
   }
 
   async ofAdmin(id: string): Promise<string | undefined> {
@@ -33,7 +33,7 @@ export class ReauthorizationEmails implements EmailLookup {
   /** Reads the email of a user, and those of the users that wait behind it. */
   async #findWith({ workspace, schema }: AppDefinition, id: string): Promise<void> {
     const ids = new Set([id]);
-    for (const caller of this.#review.callers()) {
+    for (const caller of this.#reauthorization.callers()) {
       if (ids.size === maxAtOnce) break;
       if (caller.role === 'user' && !this.#users.has(caller.id)) ids.add(caller.id);
     }

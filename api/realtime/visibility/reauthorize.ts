@@ -73,11 +73,11 @@ export class Reauthorizer {
   }
 
   /** Fails closed: a subscription that cannot be authorized ends. */
-  async #reauthorize(member: StreamMember, { members, reauthorization: review }: Waiting): Promise<void> {
+  async #reauthorize(member: StreamMember, { members, reauthorization }: Waiting): Promise<void> {
     const { gate, now, report } = this.#options;
     const { principal } = member.stream.holder;
     try {
-      const view = await gate.authorize(member.request, review);
+      const view = await gate.authorize(member.request, reauthorization);
       if (members.has(member) || member.stream.holder.principal !== principal) return;
       if (view.incarnation !== member.incarnation) throw collectionDropped();
       member.resume(view);

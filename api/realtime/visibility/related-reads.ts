@@ -37,14 +37,14 @@ export async function readRelated(
   changes: readonly RecordChange[],
   views: Iterable<RelatedConsumer>,
 ): Promise<RelatedByReader> {
-  const wanted = new Map<RelatedReader, Map<string, RelatedPart>>();
+  const partsByReader = new Map<RelatedReader, Map<string, RelatedPart>>();
   for (const { related } of views) {
     if (related === undefined) continue;
-    const parts = wanted.get(related.reader) ?? new Map<string, RelatedPart>();
+    const parts = partsByReader.get(related.reader) ?? new Map<string, RelatedPart>();
     mergeParts(parts, related.parts);
-    wanted.set(related.reader, parts);
+    partsByReader.set(related.reader, parts);
   }
-  const read = [...wanted].map(async ([reader, parts]): Promise<[RelatedReader, Related]> => {
+  const read = [...partsByReader].map(async ([reader, parts]): Promise<[RelatedReader, Related]> => {
     try {
       return [reader, await reader.read(changes, parts)];
     } catch (error) {

@@ -31,11 +31,11 @@ export class DatabaseReader implements RelatedReader {
     const room = { left: maxCharacters };
     const depth = Math.max(0, ...all.map(({ hops }) => hops.length));
     for (let level = 1; level <= depth; level++) {
-      const wanted = found.missing(
+      const missing = found.missing(
         changes,
         all.map(({ hops }) => hops).filter(({ length }) => length === level),
       );
-      await Promise.all([...wanted].map(async ([target, ids]) => {
+      await Promise.all([...missing].map(async ([target, ids]) => {
         try {
           found.add(target, ids, await this.#select(narrowed.get(target), ids, room));
         } catch (error) {

@@ -55,12 +55,12 @@ export function authorizedView(
   const { app, collection } = target;
   const rule = checkOfRule(target, access);
   const narrowing = filter === '' ? undefined : checkOfFilter(target, access, filter);
-  const judges = [rule, narrowing].filter((judge) => judge !== undefined);
+  const checks = [rule, narrowing].filter((check) => check !== undefined);
   const parts = new Map<string, RelatedPart>();
-  for (const judge of judges) mergeParts(parts, judge.parts);
+  for (const check of checks) mergeParts(parts, check.parts);
   const related = parts.size === 0 ? [] : [version, access.unbounded];
   return {
-    key: keyOf(access, judges, [
+    key: keyOf(access, checks, [
       collection.version,
       rule === undefined ? null : collection.rules.list,
       filter,
@@ -69,9 +69,9 @@ export function authorizedView(
     incarnation: exactTopic(app, collection).incarnation,
     related: parts.size === 0 ? undefined : { reader, parts },
     passes: (change, follow) => {
-      if (judges.length === 0) return true;
+      if (checks.length === 0) return true;
       const { custom } = change;
-      if (custom !== undefined && !judges.every(({ columns }) => columns.isSubsetOf(custom.fields))) {
+      if (custom !== undefined && !checks.every(({ columns }) => columns.isSubsetOf(custom.fields))) {
         return false;
       }
       const related = (hops: string) => follow(change, hops);
@@ -82,7 +82,7 @@ export function authorizedView(
       };
       // The time of delivery and not of the write: in a replay, a record that has expired since stays hidden.
       const at = now().getTime();
-      return judges.every((judge) => judge.passes(subject, at));
+      return checks.every((check) => check.passes(subject, at));
     },
   };
 }
@@ -104,15 +104,17 @@ function checkOfFilter(target: Target, access: Access, filter: string): Check {
   const { app, collection } = target;
   const condition = compileCallerFilter(app, collection, filter);
   const parts = relatedParts(condition);
-  const sight = canSeeCheck(access, app);
-  if (sight !== undefined) refuseCostly(app, condition);
-  const glances = sight === undefined ? undefined : new VisibleRelated(parts, sight);
+  const canSee = canSeeCheck(access, app);
+  if (canSee !== undefined) refuseCostly(app, condition);
+  const visible = canSee === undefined ? undefined : new VisibleRelated(parts, canSee);
   const predicate = compilePredicate(condition);
   return {
-    ...(sight === undefined ? { parts, members: requestMembers(condition) } : guarded(app, condition, parts)),
+    ...(canSee === undefined
+      ? { parts, members: requestMembers(condition) }
+      : guarded(app, condition, parts)),
     columns: ownColumns(condition),
     passes: (subject, at) => {
-      const seen = glances === undefined ? subject : glances.narrow(subject, at);
+      const seen = visible === undefined ? subject : visible.narrow(subject, at);
       return predicate(seen, { ...access.request, body: {}, now: at }) === true;
     },
   };
@@ -151,8 +153,8 @@ class VisibleRelated {
   readonly #canSee: CanSee;
   readonly #ways: ReadonlyMap<string, readonly Step[]>;
 
-  constructor(parts: ReadonlyMap<string, RelatedPart>, sight: CanSee) {
-    this.#canSee = sight;
+  constructor(parts: ReadonlyMap<string, RelatedPart>, canSee: CanSee) {
+    this.#canSee = canSee;
     this.#ways = new Map(
       parts.entries().map(([name, { hops }]) => [
         name,
@@ -187,8 +189,8 @@ function isSettled(rule: Condition, request: Access['request']): boolean {
 }
 
 /** The key of a view. It has only those members of the principal and the query that are read. */
-function keyOf({ request }: Access, judges: readonly Check[], parts: readonly unknown[]): string {
-  const members = new Set(judges.flatMap((judge) => [...judge.members]));
+function keyOf({ request }: Access, checks: readonly Check[], parts: readonly unknown[]): string {
+  const members = new Set(checks.flatMap((check) => [...check.members]));
   const read = new Map<string, unknown>();
   for (const [part, values] of Object.entries({ auth: request.auth ?? {}, query: request.query })) {
     for (const [name, value] of Object.entries(values)) read.set(`${part}.${name}`, value);

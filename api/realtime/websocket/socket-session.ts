@@ -12,7 +12,7 @@ import type { Stream } from '../stream.ts';
 export interface SessionOptions {
   hub: Hub;
   stream: Stream;
-  seat: StreamClaim;
+  claim: StreamClaim;
   rate: MessageRate;
   /** Subscriptions that one connection may hold. */
   maxSubscriptions: number;
@@ -106,7 +106,7 @@ export class SocketSession {
 
   /** Replaces the token, and re-authorizes the subscriptions under the new principal. */
   async #signIn(token: string): Promise<void> {
-    const { hub, stream, seat, authenticate } = this.#options;
+    const { hub, stream, claim, authenticate } = this.#options;
     let principal: Principal;
     try {
       principal = await authenticate(token);
@@ -122,7 +122,7 @@ export class SocketSession {
       ]);
       return this.#refuse('the token is for another place');
     }
-    seat.move(principal);
+    claim.move(principal);
     stream.holder = { ...stream.holder, principal };
     hub.reauthorize(stream);
   }
@@ -130,13 +130,13 @@ export class SocketSession {
   async #subscribe(
     { id, collection, filter, since }: Extract<messages.ClientMessage, { type: 'subscribe' }>,
   ): Promise<void> {
-    const { hub, stream, seat, maxSubscriptions } = this.#options;
+    const { hub, stream, claim, maxSubscriptions } = this.#options;
     if (stream.subscriptions.has(id)) fail('conflict', 'this connection has a subscription of this id');
     if (stream.subscriptions.size >= maxSubscriptions) {
       fail('too_many_requests', `a connection holds at most ${maxSubscriptions} subscriptions`);
     }
     // A subscription costs as much as a stream, so it counts as one.
-    const giveBack = seat.add(filter);
+    const release = claim.add(filter);
     try {
       const authorization = await hub.authorize({
         topic: { ...stream.place, collection },
@@ -145,11 +145,11 @@ export class SocketSession {
       });
       hub.subscribe(
         stream,
-        { id, collection, filter, since, authorization, onLeft: giveBack },
+        { id, collection, filter, since, authorization, onLeft: release },
         (cursor) => stream.write([messages.subscribed(id, cursor)]),
       );
     } catch (error) {
-      giveBack();
+      release();
       throw error;
     }
   }

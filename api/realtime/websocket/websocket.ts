@@ -54,7 +54,7 @@ interface WebSocketOptions {
 /** An upgrade that crossws is handling. */
 interface Ticket extends Admission {
   socket: Duplex;
-  seat: StreamClaim;
+  claim: StreamClaim;
   /** Headers of its answer. */
   headers: Record<string, string>;
 }
@@ -135,25 +135,25 @@ export class WebSockets {
       socket.destroy();
       return;
     }
-    let seat: StreamClaim | undefined;
+    let claim: StreamClaim | undefined;
     let principal: Principal | null = null;
     try {
       const admission = await admitUpgrade(request, ports);
       principal = admission.holder.principal;
       if (socket.destroyed) return;
-      seat = hub.claimStream(admission.holder);
+      claim = hub.claimStream(admission.holder);
       // The only object that crossws passes on to the opened peer.
       const context = {};
       const headers = Object.fromEntries(headersFor(request));
-      this.#tickets.set(context, { ...admission, socket, seat, headers });
-      socket.once('close', seat.release);
+      this.#tickets.set(context, { ...admission, socket, claim, headers });
+      socket.once('close', claim.release);
       // No subprotocol is ever chosen, and crossws would refuse a malformed list with a response of its own.
       delete request.headers['sec-websocket-protocol'];
       const handle = Object.assign(new Request('http://realtime/'), { context });
       await this.#adapter.handleUpgrade(request, socket, head, handle);
       ports.onResponse?.(request, { status: 101, principal });
     } catch (error) {
-      seat?.release();
+      claim?.release();
       if (!(error instanceof ApiError)) report('open a WebSocket', error);
       const refusal = toApiError(error);
       refuseUpgrade(socket, refusal, headersFor(request));
@@ -165,12 +165,12 @@ export class WebSockets {
     const ticket = this.#tickets.get(peer.context);
     if (ticket === undefined) return peer.terminate();
     const { hub, report, ports } = this.#options;
-    const { socket, place, holder, seat } = ticket;
-    const stream = hub.attach(socket, { place, holder, seat, wire: wireOf(peer) });
+    const { socket, place, holder, claim } = ticket;
+    const stream = hub.attach(socket, { place, holder, claim, wire: wireOf(peer) });
     const session = new SocketSession({
       hub,
       stream,
-      seat,
+      claim,
       rate: new MessageRate(this.#bounds.messages, hub.now()),
       maxSubscriptions: this.#bounds.subscriptions,
       authenticate: ports.authenticate,

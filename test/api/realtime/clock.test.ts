@@ -66,7 +66,7 @@ function attach({ stalls = false } = {}): Held {
   const stream = hub.attach(socket, {
     place,
     holder,
-    seat: hub.claimStream(holder),
+    claim: hub.claimStream(holder),
     wire: {
       isSingle: false,
       ping: Buffer.from('ping'),

@@ -88,7 +88,7 @@ async function watch({ principal }: User): Promise<Watching> {
   const stream = hub.attach(socket, {
     place: topic,
     holder,
-    seat: hub.claimStream(holder),
+    claim: hub.claimStream(holder),
     wire: {
       isSingle: true,
       ping: undefined,
