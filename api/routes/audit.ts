@@ -24,7 +24,7 @@ const query = object({
   ),
 });
 
-function wishOf({ action, actor, format, ...page }: ValueOf<typeof query>): AuditRequest {
+function auditRequest({ action, actor, format, ...page }: ValueOf<typeof query>): AuditRequest {
   // An empty parameter, as of an empty form field, counts as absent.
   return { filter: { action, actor: actor === '' ? undefined : actor }, page: toPageRequest(page), format };
 }
@@ -52,7 +52,7 @@ export const auditSystem = route({
   status: 200,
   response: entries,
   rawTypes,
-  handle: ({ deps, query }) => queryAudit(deps, 'system', wishOf(query)),
+  handle: ({ deps, query }) => queryAudit(deps, 'system', auditRequest(query)),
 });
 
 /** Reads the log of a workspace. */
@@ -65,7 +65,7 @@ export const auditWorkspace = route({
   status: 200,
   response: entries,
   rawTypes,
-  handle: ({ deps, target: { workspace }, query }) => queryAudit(deps, { workspace }, wishOf(query)),
+  handle: ({ deps, target: { workspace }, query }) => queryAudit(deps, { workspace }, auditRequest(query)),
 });
 
 /** Reads the log of an app. */
@@ -78,5 +78,5 @@ export const auditApp = route({
   status: 200,
   response: entries,
   rawTypes,
-  handle: ({ deps, target: { app }, query }) => queryAudit(deps, { app }, wishOf(query)),
+  handle: ({ deps, target: { app }, query }) => queryAudit(deps, { app }, auditRequest(query)),
 });

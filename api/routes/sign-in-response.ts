@@ -10,12 +10,12 @@ import { userResponse } from '../auth/account/user-response.ts';
 export const userSession = object({ access_token: text(), refresh_token: text(), user: userResponse });
 const challenge = object({ mfa_required: yes(), challenge_id: text() });
 
-type Answer = ValueOf<typeof userSession> | ValueOf<typeof challenge>;
+type SignInResponse = ValueOf<typeof userSession> | ValueOf<typeof challenge>;
 
 /** Members of a route that logs an end-user in. */
 export const signInResponses: {
   status: 200;
-  response: Schema<Answer>;
+  response: Schema<SignInResponse>;
   otherResponses: Record<number, Schema<unknown>>;
 } = { status: 200, response: userSession, otherResponses: { 202: challenge } };
 
@@ -26,7 +26,7 @@ export const onlyApp = described(optional(text({ max: 40 })), 'Makes the tokens 
 export function respondToSignIn(
   call: { deps: Pick<Deps, 'config'>; overrides: ResponseOverrides },
   outcome: SignInOutcome,
-): Answer {
+): SignInResponse {
   if ('pair' in outcome) return respondWithTokens(call, outcome.pair, { user: outcome.user });
   call.overrides.status = 202;
   return { mfa_required: true, challenge_id: outcome.challenge_id };
