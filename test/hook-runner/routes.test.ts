@@ -151,10 +151,8 @@ describe('custom routes in the hook runner', () => {
       code: 'teapot',
       message: 'short and stout',
     });
-    const [status, code] = [
-      'the status of an HttpError lies between 400 and 599',
-      'the code of an HttpError is',
-    ];
+    const status = 'the status of an HttpError lies between 400 and 599';
+    const code = 'the code of an HttpError is';
     const wrong = [
       // Told where it is made, and of what authors make of it, where it is thrown.
       ...['/bad-status', '/low-status', '/high-status'].map((path) => [path, `RangeError: ${status}`]),
