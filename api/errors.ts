@@ -1,4 +1,4 @@
-// The one error vocabulary: every code with its status and meaning; and how errors of storage become one of them.
+// The errors of the API: every code with its status and meaning, and how other errors become one of them.
 import { StoreUnavailable } from '../storage/blobs/blob-store.ts';
 import { isDiskFull } from '../storage/sql/error-code.ts';
 import { StorageError } from '../storage/errors.ts';
@@ -6,12 +6,12 @@ import type { HeaderList } from './http/header-list.ts';
 
 interface CodeRow {
   status: number;
-  /** Other statuses that it comes with. */
+  /** Other statuses that the code comes with. */
   also?: readonly number[];
   meaning: string;
 }
 
-/** Every `code` that a response can carry. `mfa_required` is answered as a 202 body, not as an error. */
+/** Every `code` that a response can carry. `mfa_required` is none: it is the body of a 202. */
 export const errorCodes = {
   validation: {
     status: 400,
@@ -74,7 +74,7 @@ export const errorCodes = {
 /** A code of the table above. */
 export type ErrorCode = keyof typeof errorCodes;
 
-/** An error that the caller is told about: `{ code, message }` with the table's status. */
+/** An error that the client sees as `{ code, message }`, with the status of the table. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly headers: HeaderList;
@@ -95,7 +95,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Ends the request with an error of the table. */
+/** Throws an `ApiError`, which ends the request. */
 export function fail(
   code: ErrorCode,
   message: string,
@@ -110,7 +110,7 @@ export interface FieldError {
   reason: string;
 }
 
-/** Ends the request with all field errors at once: `<field>: <reason>; <field>: <reason>`. */
+/** Throws `400 validation` with all field errors at once: `<field>: <reason>; <field>: <reason>`. */
 export function failValidation(errors: readonly FieldError[]): never {
   fail(
     'validation',
@@ -118,7 +118,7 @@ export function failValidation(errors: readonly FieldError[]): never {
   );
 }
 
-/** Null where something is missing. Throws any other error. */
+/** For `catch`: returns null for `404 not_found`, and throws any other error again. */
 export function nullIfNotFound(error: unknown): null {
   if (error instanceof ApiError && error.code === 'not_found') return null;
   throw error;
@@ -127,12 +127,12 @@ export function nullIfNotFound(error: unknown): null {
 const retrySoon = [['Retry-After', '1']] as const;
 const retryLater = [['Retry-After', '60']] as const;
 
-/** Whether the log has to say what it was: a fault, or what whoever runs the server can mend and nobody else. */
-export function mustBeLogged(error: unknown, { code }: ApiError): boolean {
+/** True for errors that only an operator can explain or repair; `code` is the one that the client sees. */
+export function mustBeLogged(error: unknown, code: ErrorCode): boolean {
   return code === 'internal' || error instanceof StoreUnavailable || isDiskFull(error);
 }
 
-/** What the caller is told of any error; `internal` hides everything. */
+/** Translates any error to the one that the client sees; `internal` hides everything. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof StoreUnavailable) {

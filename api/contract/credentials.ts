@@ -1,4 +1,4 @@
-// The email addresses and passwords that request bodies may carry, whoever they belong to.
+// Schemas of the email addresses and passwords in request bodies.
 import { text } from './schema.ts';
 
 /** An email address: https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address */
@@ -10,8 +10,8 @@ export const emailText = text({
   format: 'email',
 });
 
-/** In characters: longer ones are refused before they are hashed. */
+/** The longest password in characters; longer ones are refused before they are hashed. */
 export const maxPasswordLength = 4_096;
 
-/** A password; the policy says what is long enough. */
+/** A password. Its minimal length is a matter of policy. */
 export const passwordText = text({ min: 1, max: maxPasswordLength });

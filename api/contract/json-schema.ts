@@ -1,6 +1,6 @@
-// What the API description says of a value.
+// The type of JSON Schemas, by which the API description describes values.
 
-/** The part of JSON Schema 2020-12 that the builders produce. */
+/** The part of JSON Schema 2020-12 that the schema builders produce. */
 export interface JsonSchema {
   type?: string | string[];
   format?: string;

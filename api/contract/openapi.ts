@@ -1,7 +1,8 @@
-// The OpenAPI 3.1 description, made from the route literals (https://spec.openapis.org/oas/v3.1.1.html).
+// Describes the API as OpenAPI 3.1, from the route literals (https://spec.openapis.org/oas/v3.1.1.html).
 import { type ErrorCode, errorCodes } from '../errors.ts';
 import { describeParameters, type Parameter } from './parameters.ts';
-import { routeErrorsByStatus, whoMayCall } from './route-errors.ts';
+import { routeErrorsByStatus } from './route-errors.ts';
+import { whoMayCall } from './route-traits.ts';
 import type { AnyRoute } from './route.ts';
 import type { JsonSchema } from './json-schema.ts';
 
@@ -30,7 +31,7 @@ interface Operation {
   responses: Record<string, ResponseObject | Reference>;
 }
 
-/** The document; its order follows the list of routes, so that equal lists give equal text. */
+/** An OpenAPI document. Its order follows the list of routes, so that equal lists give equal text. */
 export interface OpenApiDocument {
   openapi: '3.1.0';
   info: { title: string; version: string; description: string };
@@ -47,12 +48,12 @@ export interface OpenApiDocument {
 type Responses = OpenApiDocument['components']['responses'];
 
 const json = 'application/json';
-/** Of the statuses that routes answer, the one without a body. */
+/** The one status of a response without a body. */
 const notModified = 304;
-/** The version of the interface: the program's own (a test compares it with package.json). */
+/** The version of the API, which is that of the program: a test compares it with package.json. */
 const version = '0.2.0';
 
-/** Describes the routes. Throws `RangeError` for a path parameter that has no description. */
+/** Describes routes. Throws `RangeError` for a path parameter without a description. */
 export function describeApi(routes: readonly AnyRoute[]): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {};
   const responses: Responses = {};
@@ -97,7 +98,7 @@ function requestBodyOf({ body, bodyMayBeEmpty, readsBody, passesBody }: AnyRoute
   if (body !== undefined) {
     return { required: bodyMayBeEmpty !== true, content: { [json]: { schema: body.json } } };
   }
-  // Bytes are no JSON, so their schema says nothing (section 4.8.14 of the specification).
+  // Bytes are no JSON, so their schema is empty (section 4.8.14 of the specification).
   return readsBody === true || passesBody === true
     ? { required: false, content: { '*/*': { schema: {} } } }
     : undefined;
@@ -113,7 +114,7 @@ function operationId({ method, path }: AnyRoute): string {
   );
 }
 
-/** The resources that operations are grouped by; of those in a path, the first one here counts. */
+/** The resources that operations are grouped by. The first one here that a path has is its own. */
 const resources = [
   'auth',
   'records',
@@ -129,7 +130,7 @@ const resources = [
   'workspaces',
 ];
 
-/** The resource, or the server itself. */
+/** The resource of a path; `server` when it has none. */
 function tagOf(path: string): string {
   const parts = path.split('/');
   return resources.find((tag) => parts.includes(tag)) ?? 'server';

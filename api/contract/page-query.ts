@@ -1,8 +1,8 @@
-// The query values of every list.
+// The query parameters of every list.
 import type { PageRequest } from '../../storage/sql/page.ts';
 import { boolean, described, integer, optional } from './schema.ts';
 
-/** Members for a list's query schema. */
+/** Members of the query schema of a list. */
 export const pageQueryMembers = {
   page: described(optional(integer({ min: 1 })), 'From 1; default 1.'),
   per_page: described(optional(integer({ min: 1 })), 'Default 30; a value above 200 counts as 200.'),
@@ -10,9 +10,9 @@ export const pageQueryMembers = {
 };
 
 const defaultPerPage = 30;
-const maximalPerPage = 200;
+const maxPerPage = 200;
 
-/** The slice that a query asks for. */
+/** The page that a query requests. */
 export function toPageRequest(
   { page = 1, per_page = defaultPerPage, skip_total = false }: {
     page?: number | undefined;
@@ -20,5 +20,5 @@ export function toPageRequest(
     skip_total?: boolean | undefined;
   },
 ): PageRequest {
-  return { page, per_page: Math.min(per_page, maximalPerPage), count: !skip_total };
+  return { page, per_page: Math.min(per_page, maxPerPage), count: !skip_total };
 }

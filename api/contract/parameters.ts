@@ -1,4 +1,4 @@
-// The parameters of a route as the API description has them: of its path, its query, and the headers that it reads.
+// Describes the parameters of a route for the API description: of its path, its query, and the headers that it reads.
 import { tenantIdPattern } from '../../storage/sql/ids.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { AnyRoute } from './route.ts';
@@ -15,7 +15,7 @@ export interface Parameter {
 const tenantId: JsonSchema = { type: 'string', pattern: tenantIdPattern.source };
 const identifier: JsonSchema = { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9_]{0,62}$' };
 
-/** What each name in a path stands for. A path with another name cannot be described until it has its line here. */
+/** The descriptions of path parameters; a path with any other parameter cannot be described. */
 const pathParameters: Readonly<Record<string, { description: string; schema: JsonSchema }>> = {
   workspace: { description: 'Id of the workspace.', schema: tenantId },
   app: { description: 'Id of the app.', schema: tenantId },
@@ -33,7 +33,7 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
   id: { description: 'Id of the object.', schema: { type: 'string', format: 'uuid' } },
 };
 
-/** All of them. Throws `RangeError` for a path parameter that has no description. */
+/** Describes all parameters of a route. Throws `RangeError` for a path parameter without a description. */
 export function describeParameters(route: AnyRoute): Parameter[] {
   return [...pathParametersOf(route.path), ...queryParametersOf(route), ...headerParametersOf(route)];
 }
@@ -61,7 +61,7 @@ function queryParametersOf({ query }: AnyRoute): Parameter[] {
   });
 }
 
-/** Not `Content-Type` and `Authorization`, which are described by bodies and security, and would be ignored here. */
+/** Without `Content-Type` and `Authorization`: bodies and security describe them, and OpenAPI ignores them here. */
 function headerParametersOf({ headers }: AnyRoute): Parameter[] {
   return Object.entries(headers ?? {}).map(([name, description]) => ({
     name,

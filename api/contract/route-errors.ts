@@ -1,12 +1,12 @@
-// Which errors a route can answer: what the pipeline may say for its scope, path, query and body, and its own.
+// The errors that a route can respond with: those of the pipeline, by its scope, path, query and body, and its own.
 import { type ErrorCode, errorCodes } from '../errors.ts';
 import type { AnyRoute } from './route.ts';
-import { scopes } from '../scope.ts';
+import { countsForQuota } from './route-traits.ts';
 
-/** The codes that a route can answer, in the order of the error table. */
+/** The codes of a route, in the order of the error table. */
 export function routeErrors(route: AnyRoute): ErrorCode[] {
   const possible = new Set<ErrorCode>([
-    ...arrivalErrors(route),
+    ...requestErrors(route),
     ...authorizationErrors(route),
     ...targetErrors(route),
     ...(countsForQuota(route) ? ['quota_exceeded' as const] : []),
@@ -16,7 +16,7 @@ export function routeErrors(route: AnyRoute): ErrorCode[] {
   return codes.filter((code) => possible.has(code));
 }
 
-/** The same by status. */
+/** The codes of a route by status. */
 export function routeErrorsByStatus(route: AnyRoute): Map<number, ErrorCode[]> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of routeErrors(route)) {
@@ -34,8 +34,8 @@ function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errorCodes, code);
 }
 
-/** Before the route counts for anything; the body cap looks at the announced length of every request. */
-function arrivalErrors({ unlimited, beforeSetup }: AnyRoute): ErrorCode[] {
+/** Errors before the route matters. The limit of bodies checks the `Content-Length` of every request. */
+function requestErrors({ unlimited, beforeSetup }: AnyRoute): ErrorCode[] {
   const always: ErrorCode[] = ['payload_too_large', 'internal'];
   if (unlimited !== true) always.push('too_many_requests');
   if (beforeSetup !== true) always.push('uninitialized', 'unavailable');
@@ -51,23 +51,12 @@ function targetErrors({ path }: AnyRoute): ErrorCode[] {
   const found: ErrorCode[] = [];
   if (path.includes('/:workspace')) found.push('workspace_not_found');
   if (path.includes('/:app')) found.push('app_not_found');
-  // Also without an object to find: a parameter that is not valid percent-encoding names nothing.
+  // Even where nothing is looked up: a parameter that is not valid percent-encoding names nothing.
   if (path.includes('/:')) found.push('not_found');
   return found;
-}
-
-/** Whether requests count for the quota of the app: those that use it do, those that administer it do not. */
-export function countsForQuota({ path, scope }: Pick<AnyRoute, 'path' | 'scope'>): boolean {
-  return path.includes('/:app') &&
-    (scope === 'open' || scope === 'anyone' || scope === 'user' || scope === 'member');
 }
 
 function inputErrors({ query, body }: AnyRoute): ErrorCode[] {
   if (body !== undefined) return ['validation', 'deserialization'];
   return query === undefined ? [] : ['validation'];
-}
-
-/** Who may call a route, as the API description and the reference say it. */
-export function whoMayCall({ scope }: AnyRoute): string {
-  return scopes[scope].who;
 }

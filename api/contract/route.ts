@@ -1,4 +1,4 @@
-// A route is declared once, as a literal; router, authorization, validation, OpenAPI and tests are derived from it.
+// Declares routes, each as one literal, from which routing, authorization, validation, OpenAPI and tests are derived.
 import type { ServerResponse } from 'node:http';
 import type { Deps } from '../deps.ts';
 import type { ErrorCode, FieldError } from '../errors.ts';
@@ -7,7 +7,7 @@ import type { Schema } from './schema.ts';
 import type { Principal, Scope } from '../scope.ts';
 import type { RouteTarget } from '../target.ts';
 
-/** Methods that routes are declared with; HEAD follows from GET. */
+/** The methods of routes; HEAD follows from GET. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
 type ParamNames<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
@@ -19,55 +19,55 @@ type PrincipalOf<S extends Scope> = S extends 'open' ? null
   : S extends 'anyone' ? Principal | null
   : Principal;
 
-/** Where a request came from, for audit, sessions and limits. */
+/** The origin of a request, for audit, sessions and limits. */
 export interface RequestOrigin {
   requestId: string;
   ip: string;
   userAgent: string;
 }
 
-/** What a handler may add to its answer. */
+/** What a handler may change of its response besides the body. */
 export interface ResponseOverrides {
-  /** Set to answer with another status than the declared one. */
+  /** A status other than the declared one; undefined for that. */
   status: number | undefined;
   readonly headers: [string, string][];
 }
 
-/** A body that is read as it comes, whatever it is. */
+/** A body of any type, for a handler that reads it as it arrives. */
 export interface BodyStream {
-  /** What `Content-Length` says, if anything. */
+  /** The value of `Content-Length`, if the request has one. */
   contentLength: number | undefined;
   /** A header, by its name in lower case. */
   header(name: string): string | undefined;
-  /** To be read once. Throws when the client goes away before the end. */
+  /** The body; can be read once. Throws when the client disconnects before the end. */
   bytes: AsyncIterable<Uint8Array>;
 }
 
-/** Where a handler writes an answer of its own. */
+/** The means of a handler to write its response itself. */
 export interface ResponseWriter {
-  /** Nothing has been written to it. */
+  /** Node's response, to which nothing has been written. */
   response: ServerResponse;
-  /** To be sent with whatever is answered: security, CORS, the request id. */
+  /** The headers that every response carries: security, CORS, the request id. */
   headers: HeaderList;
-  /** The client's address as limits count it. */
+  /** The key that limits count the client by. */
   address: string;
-  /** Counts a file as open for its address until the answer is through. Throws `429` when there are too many. */
+  /** Counts an open file for the client until the response is sent. Throws `429` when it has too many. */
   reserveFile(): void;
-  /** Reads the whole body, of any type, once. Throws `413`, `429`, and `422` when the client goes away before the end. */
+  /** Reads the whole body, of any type, once. Throws `413`, `429`, and `422` when the client disconnects before the end. */
   body(): Promise<Buffer>;
 }
 
-/** What a handler returns that writes the answer itself, such as a stream. */
+/** A response that its handler writes itself, such as a stream. */
 export class RawResponse {
-  /** Begins the answer, and does not wait for its end. Throws `ApiError` as long as nothing is written. */
-  readonly write: (line: ResponseWriter) => Promise<void>;
+  /** Starts the response; does not wait for its end. Throws `ApiError` as long as nothing is written. */
+  readonly write: (writer: ResponseWriter) => Promise<void>;
 
-  constructor(begin: (line: ResponseWriter) => Promise<void>) {
-    this.write = begin;
+  constructor(write: (writer: ResponseWriter) => Promise<void>) {
+    this.write = write;
   }
 }
 
-/** One request as a handler sees it: checked, authorized, its target found. */
+/** A request as its handler sees it: checked, authorized, with its target. */
 export interface RequestContext<Path extends string, S extends Scope, Query, Body, Admitted = unknown> {
   deps: Deps;
   params: Readonly<Record<ParamNames<Path>, string>>;
@@ -75,19 +75,19 @@ export interface RequestContext<Path extends string, S extends Scope, Query, Bod
   principal: PrincipalOf<S>;
   query: Query;
   body: Body;
-  /** What the route's `admit` made of the request. */
+  /** The result of the route's `admit`. */
   admitted: Admitted;
-  /** The query's parameters as they came, the first value of each. */
+  /** The parameters of the query, unchecked; the first value of each. */
   queryParameters(): Readonly<Record<string, string>>;
   origin: RequestOrigin;
   overrides: ResponseOverrides;
-  /** The value of a cookie of ours, by its name without the prefix (`at`, `rt`). */
+  /** The value of a cookie of the server, by its name without the prefix. */
   cookie(name: 'at' | 'rt'): string | undefined;
-  /** The body as it comes, of a route with `readsBody`. */
+  /** The body of a route with `readsBody`. */
   bodyStream(): BodyStream;
-  /** The text of a bearer token, unchecked; for logout, which takes an expired one too. */
+  /** The text of the bearer token, unchecked; for logout, which accepts an expired one. */
   bearer(): string | undefined;
-  /** When the request arrived: the one clock reading of the request. */
+  /** The time at which the request arrived; the one reading of the clock. */
   now: Date;
 }
 
@@ -97,76 +97,73 @@ export type ContextBeforeBody<Path extends string, S extends Scope> = Omit<
   'body' | 'query' | 'admitted'
 >;
 
-/** The literal. `query` and `body` are checked before `handle` runs; a route without `body` never reads one. */
-export interface RouteSpec<Path extends string, S extends Scope, Query, Body, Answer, Admitted> {
+/** A route. Its `query` and `body` are checked before `handle` runs; a route without `body` reads none. */
+export interface RouteSpec<Path extends string, S extends Scope, Query, Body, Result, Admitted> {
   method: Method;
   path: Path;
   /** One sentence for the API description. */
   summary: string;
   scope: S;
-  /** Only `/healthz`, `/readyz` and `/_/setup` are answered before the first-run setup. */
+  /** True for `/healthz`, `/readyz` and `/_/setup`, which are served before the first-run setup. */
   beforeSetup?: boolean;
-  /** Only `/healthz`: not counted by the rate limit. */
+  /** True for `/healthz`, which the rate limit does not count. */
   unlimited?: boolean;
-  /** Refuses an `Origin` that is neither our own nor in the CORS allowlist, also without a cookie. */
+  /** True to refuse an `Origin` that is neither the server's own nor in the CORS allowlist, even without a cookie. */
   refusesForeignOrigin?: boolean;
   query?: Schema<Query>;
-  /** Headers that only this route reads, and what each is for. */
+  /** The headers that only this route reads, with descriptions. */
   headers?: Readonly<Record<string, string>>;
   body?: Schema<Body>;
-  /** The handler reads the body itself, and bounds it itself: no cap of the server's is applied. */
+  /** True when the handler reads the body and limits it itself: the server's own limit does not apply. */
   readsBody?: boolean;
-  /** A body of any type goes to whoever answers in the handler's place. */
+  /** True when the handler passes a body of any type on to a hook. */
   passesBody?: boolean;
-  /** An empty body counts as `{}`. */
+  /** True when an empty body counts as `{}`. */
   bodyMayBeEmpty?: boolean;
-  /** 101 only where another protocol takes over, and never from a handler. */
+  /** The status of success. 101 where another protocol takes over; no handler responds with it. */
   status: 101 | 200 | 201;
-  response: Schema<Answer>;
-  /** Other statuses that `reply.status` may choose, with the shape of their body. */
+  response: Schema<Result>;
+  /** Other statuses that `overrides.status` may be, with the schema of their body. */
   otherResponses?: Readonly<Record<number, Schema<unknown>>>;
-  /** Other statuses that an answer of the handler's own may have, and what each means; `default` is any other. */
+  /** Other statuses of a `RawResponse`, with descriptions; `default` is any other. */
   rawStatuses?: Readonly<Record<string, string>>;
-  /** Other media types that an answer of the handler's own may have, and what each means. */
+  /** Other media types of a `RawResponse`, with descriptions. */
   rawTypes?: Readonly<Record<string, string>>;
-  /** Media type of the answer when it is not `application/json`. */
+  /** The media type of the response when it is not `application/json`. */
   contentType?: string;
-  /** Errors that this route answers besides those that follow from its scope, target, query and body. */
+  /** The errors of this route besides those that follow from its scope, target, query and body. */
   errors?: readonly ErrorCode[];
-  /**
-   * What `handle` would refuse in a body, asked only when `body` refuses it too: then its sender is told all that is wrong
-   * at once.
-   */
+  /** Finds what `handle` would refuse in a body. Called when `body` refuses it, too, so that the error names all at once. */
   bodyErrors?(
-    call: ContextBeforeBody<Path, S>,
+    context: ContextBeforeBody<Path, S>,
     body: Readonly<Record<string, unknown>>,
   ): Promise<readonly FieldError[]>;
   /**
-   * Throws `404` when what the rest of the path names is not there. Asked only when the body is refused, as that is said
-   * before: `handle` finds out for itself.
+   * Throws `404` when what the rest of the path names does not exist. Called when the body is refused, because that error comes
+   * second; `handle` finds it out by itself.
    */
-  requireTarget?(call: ContextBeforeBody<Path, S>): unknown;
-  /** Decides what can be decided before the body is read (access rules). Throws `ApiError`. */
-  admit?(call: ContextBeforeBody<Path, S>): Admitted | Promise<Admitted>;
+  requireTarget?(context: ContextBeforeBody<Path, S>): unknown;
+  /** Decides before the body is read, as access rules do. Throws `ApiError`. */
+  admit?(context: ContextBeforeBody<Path, S>): Admitted | Promise<Admitted>;
   handle(
-    call: RequestContext<Path, S, Query, Body, Admitted>,
-  ): Answer | RawResponse | Promise<Answer | RawResponse>;
+    context: RequestContext<Path, S, Query, Body, Admitted>,
+  ): Result | RawResponse | Promise<Result | RawResponse>;
 }
 
-/** A route of any types, as the list and everything derived from it sees it. */
+/** A route of any types, as in the list of routes. */
 export type AnyRoute = RouteSpec<string, Scope, unknown, unknown, unknown, unknown>;
 
 /** Declares a route; the types of its handler follow from the literal. */
 export function route<
   const Path extends string,
   S extends Scope,
-  Answer,
+  Result,
   Query = undefined,
   Body = undefined,
   Admitted = undefined,
 >(
-  spec: RouteSpec<Path, S, Query, Body, Answer, Admitted>,
+  spec: RouteSpec<Path, S, Query, Body, Result, Admitted>,
 ): AnyRoute {
-  // The literal has been checked against its own types; only the erased form leaves.
+  // The compiler has checked the literal against its own types, which are erased here.
   return spec as unknown as AnyRoute;
 }

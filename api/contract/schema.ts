@@ -1,17 +1,18 @@
-// Builders of schemas that validate (superstruct) and describe themselves (JSON Schema for OpenAPI) at once.
-// The only importer of superstruct, because its structs do not show their refinements afterwards.
+// Builders of schemas, which validate (superstruct) and describe themselves (JSON Schema for OpenAPI). Nothing else imports
+// superstruct, because its structs do not expose their refinements.
 import * as superstruct from 'superstruct';
 import { hasCharacters, textFault } from '../../storage/sql/characters.ts';
 import type { JsonSchema } from './json-schema.ts';
 
-/** A validator and its description. `isOptional` marks a member that may be left out. */
+/** A validator and its description. */
 export interface Schema<out Value> {
   readonly struct: superstruct.Struct<unknown, unknown>;
   readonly json: JsonSchema;
+  /** True for a member that may be left out. */
   readonly isOptional: boolean;
-  /** Tells a good value at once, without the search for what is wrong; not every schema can. */
+  /** Recognizes a good value without searching for errors; not every schema can. */
   readonly accepts?: (value: unknown) => boolean;
-  /** Never set: carries the type of the admitted values (structs themselves are invariant). */
+  /** Never set. Carries the type of the admitted values, because structs are invariant. */
   readonly admits?: Value;
 }
 
@@ -30,7 +31,7 @@ function schema<Value>(
   return { struct, json, isOptional: false, accepts };
 }
 
-/** Text of `min` to `max` characters (code points), optionally of a pattern that `hint` puts into words. */
+/** Text of `min` to `max` characters (code points), optionally of a pattern; `hint` is the message when it does not match. */
 export function text(
   limits: { min?: number; max?: number; pattern?: RegExp; hint?: string; format?: string } = {},
 ): Schema<string> {
@@ -92,12 +93,12 @@ export function number(): Schema<number> {
   return schema({ type: 'number' }, (value) => Number.isFinite(value) || 'must be a number');
 }
 
-/** Any JSON value but a missing one. */
+/** Any JSON value; it must not be missing. */
 export function anyValue(): Schema<unknown> {
   return schema({}, () => true);
 }
 
-/** An RFC 3339 timestamp in an answer; the renderer turns dates into text. */
+/** An RFC 3339 timestamp in a response, whose value is a `Date` until it is rendered. */
 export function timestamp(): Schema<Date> {
   return schema(
     { type: 'string', format: 'date-time' },
@@ -110,7 +111,7 @@ export function list<Item>(item: Schema<Item>, limits: { max?: number } = {}): S
   const { max } = limits;
   const json: JsonSchema = { type: 'array', items: item.json };
   if (max !== undefined) json.maxItems = max;
-  const struct = inOurWords(superstruct.array(item.struct), (value) => {
+  const struct = withMessages(superstruct.array(item.struct), (value) => {
     if (!Array.isArray(value)) return 'must be an array';
     return max === undefined || value.length <= max || `must have at most ${max} items`;
   });
@@ -121,12 +122,12 @@ type Members = Record<string, Schema<unknown>>;
 type OptionalNames<M extends Members> = {
   [K in keyof M]: undefined extends ValueOf<M[K]> ? K : never;
 }[keyof M];
-/** The object type of a set of members: those that may be left out are optional. */
+/** The type of objects with these members. */
 export type ObjectValue<M extends Members> =
   & { [K in Exclude<keyof M, OptionalNames<M>>]: ValueOf<M[K]> }
   & { [K in OptionalNames<M>]?: ValueOf<M[K]> };
 
-/** An object with exactly these members; an unknown one is refused. */
+/** An object with these members and no others. */
 export function object<M extends Members>(members: M): Schema<ObjectValue<M>> {
   const names = Object.keys(members);
   const json: JsonSchema = {
@@ -138,11 +139,11 @@ export function object<M extends Members>(members: M): Schema<ObjectValue<M>> {
   const structs = Object.fromEntries(
     names.map((name) => [name, members[name]?.struct ?? superstruct.unknown()]),
   );
-  const struct = inOurWords(superstruct.object(structs), isObject);
+  const struct = withMessages(superstruct.object(structs), isObject);
   return { struct, json, isOptional: false };
 }
 
-/** An object whose members are not known beforehand, as a record's field map. */
+/** An object of any members, such as the fields of a record. */
 export function fieldMap(description: string): Schema<Record<string, unknown>> {
   return schema(
     { type: 'object', description, additionalProperties: true },
@@ -164,18 +165,18 @@ export function nullable<Value>(inner: Schema<Value>): Schema<Value | null> {
   return { struct: superstruct.nullable(inner.struct), json, isOptional: inner.isOptional };
 }
 
-/** The same schema with a sentence for the API description. */
+/** Adds a sentence for the API description. */
 export function described<Value>(inner: Schema<Value>, description: string): Schema<Value> {
   return { ...inner, json: { ...inner.json, description } };
 }
 
-/** Either of two shapes of answer (never used for input, where errors would be unclear). */
+/** Either of two schemas. Only for responses: the errors of input would be unclear. */
 export function either<A, B>(a: Schema<A>, b: Schema<B>): Schema<A | B> {
   const struct = superstruct.define<unknown>('either', (value) => a.struct.is(value) || b.struct.is(value));
   return { struct, json: { anyOf: [a.json, b.json] }, isOptional: false };
 }
 
-/** One of several shapes of an object; the text in member `tag` says which, and each shape has that member too. */
+/** One of several schemas of objects. The text of the member `tag`, which each of them has, says which. */
 export function variants<const M extends Record<string, Schema<unknown>>>(
   tag: string,
   shapes: M,
@@ -185,13 +186,13 @@ export function variants<const M extends Record<string, Schema<unknown>>>(
   const shapeOf = (value: unknown) => {
     const word = typeof value === 'object' && value !== null ? Reflect.get(value, tag) : undefined;
     const shape = typeof word === 'string' && Object.hasOwn(shapes, word) ? shapes[word] : undefined;
-    return shape?.struct ?? inOurWords(neither, isObject);
+    return shape?.struct ?? withMessages(neither, isObject);
   };
   const struct = superstruct.dynamic<unknown>(shapeOf);
   return { struct, json: { anyOf: Object.values(shapes).map(({ json }) => json) }, isOptional: false };
 }
 
-/** The envelope of every list. */
+/** A page of a list. */
 export function pageSchema<Item>(item: Schema<Item>) {
   return object({
     items: list(item),
@@ -202,7 +203,7 @@ export function pageSchema<Item>(item: Schema<Item>) {
   });
 }
 
-/** The answer to an act that leaves nothing to be shown. */
+/** The response of a route that has nothing to show. */
 export const done = object({ ok: yes() });
 
 const unknownField = superstruct.define<unknown>('unknown', () => 'unknown field');
@@ -212,10 +213,10 @@ function isObject(value: unknown): true | string {
 }
 
 /**
- * The same struct with our words for a value that is missing or of another type, and for members that it does not know.
- * The library's own words quote the value, and JSON can hold one that no text can be made of: `{"toString": 1}`.
+ * Replaces a struct's messages for a missing value, a value of another type, and unknown members. The library's own messages
+ * quote the value, which fails for some JSON: `{"toString": 1}`.
  */
-function inOurWords<Value, S>(
+function withMessages<Value, S>(
   { entries, type }: superstruct.Struct<Value, S>,
   check: (value: unknown) => true | string,
 ): superstruct.Struct<unknown, unknown> {

@@ -1,11 +1,11 @@
-// What never becomes a request of the app, because Node or HTTP itself refuses it: answered with our shape and headers.
+// Requests that never reach the app, because Node or HTTP itself refuses them: they get the API's own errors and headers.
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { currentResponse } from './node-internals.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { HeaderList } from './header-list.ts';
 import { writeHead } from './response-headers.ts';
-import { lastResponseHeaders, writeLastResponse } from './raw-response.ts';
+import { lastResponseHeaders, writeLastResponse } from './last-response.ts';
 import { newRequestId } from './request-info.ts';
 import { limitPipelining } from './protection/waiting-requests.ts';
 
@@ -16,21 +16,21 @@ interface Refusal {
 }
 
 const malformed: Refusal = { status: 400, code: 'validation', message: 'the request is not valid HTTP' };
-const hostless: Refusal = { status: 400, code: 'validation', message: 'Host: is required once' };
-const nowhere: Refusal = { status: 400, code: 'validation', message: 'Host: is not a host' };
-const coded: Refusal = {
+const missingHost: Refusal = { status: 400, code: 'validation', message: 'Host: is required once' };
+const invalidHost: Refusal = { status: 400, code: 'validation', message: 'Host: is not a host' };
+const unknownCoding: Refusal = {
   status: 400,
   code: 'validation',
   message: 'Transfer-Encoding: only chunked is known, of HTTP/1.1',
 };
-const unexpected: Refusal = {
+const unknownExpectation: Refusal = {
   status: 417,
   code: 'validation',
   message: 'Expect: only 100-continue is known',
 };
 const tunnel: Refusal = { status: 405, code: 'method_not_allowed', message: 'this is not a proxy' };
 
-/** What the parser's errors are called: https://nodejs.org/api/http.html#event-clienterror */
+/** By the codes of Node's errors: https://nodejs.org/api/http.html#event-clienterror */
 const byParserCode: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
@@ -40,48 +40,48 @@ const byParserCode: Readonly<Record<string, Refusal>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'unavailable', message: 'the request came too slowly' },
 };
 
-/** Connections on which a request was refused for what it is: nothing behind it is taken for another. */
-const spoilt = new WeakSet<Duplex>();
+/** Connections on which a request was refused for its form: nothing after it is read as another request. */
+const refused = new WeakSet<Duplex>();
 
-/** Answers, in place of Node, what Node's server would refuse without a body; `standing` are every answer's headers. */
-export function respondToClientErrors(server: Server, standing: HeaderList): void {
+/** Responds to the requests that Node's server would refuse without a body. */
+export function respondToClientErrors(server: Server, securityHeaders: HeaderList): void {
   server.on('clientError', (error: Error & { code?: string }, socket: Duplex) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-    else refuseUnread(socket, byParserCode[error.code ?? ''] ?? malformed, standing);
+    else refuseUnread(socket, byParserCode[error.code ?? ''] ?? malformed, securityHeaders);
   });
   server.on(
     'checkExpectation',
-    limitPipelining((_request, response) => refuse(response, unexpected, standing)),
+    limitPipelining((_request, response) => refuse(response, unknownExpectation, securityHeaders)),
   );
   server.on('connect', (request: IncomingMessage, tunnelled: Duplex) => {
-    // Nobody else listens to the two from here: an error would end the process, which serves everybody.
+    // Nothing else handles errors of the two from here on, and an unhandled one would end the process.
     for (const stream of [tunnelled, request.socket]) stream.on('error', () => request.socket.destroy());
-    refuseUnread(request.socket, tunnel, standing);
+    refuseUnread(request.socket, tunnel, securityHeaders);
   });
 }
 
 /**
- * Refuses requests that a proxy may read otherwise than we. Without a `Host`, or with several, and one of which no address can
- * be made (RFC 9112 section 3.2): `x:99999`; the address of every request that goes on can be read. And whose body is coded in
- * another way than chunked, which Node would hand on as it is, or chunked in HTTP/1.0, which has no chunks (section 6.1).
+ * Refuses requests that a proxy may read in another way than this server does (RFC 9112). Their `Host` is missing, repeated or
+ * no valid host, such as `x:99999` (section 3.2). Or their body has another transfer coding than chunked, which Node would
+ * pass on undecoded, or it is chunked in HTTP/1.0, which knows no chunks (section 6.1).
  */
-export function refuseAmbiguous(handler: RequestListener, standing: HeaderList): RequestListener {
-  // Almost all requests come with the same one.
-  let lastGood = '';
+export function refuseAmbiguous(handler: RequestListener, securityHeaders: HeaderList): RequestListener {
+  // Almost all requests have the same one.
+  let lastValid = '';
   return (request, response) => {
-    if (spoilt.has(request.socket)) return;
+    if (refused.has(request.socket)) return;
     const hosts = countHosts(request.rawHeaders);
     if (hosts > 1 || (hosts === 0 && request.httpVersionMinor !== 0)) {
-      return refuse(response, hostless, standing);
+      return refuse(response, missingHost, securityHeaders);
     }
     const { host = '' } = request.headers;
-    if (host !== lastGood && host !== '' && !URL.canParse(`http://${host}`)) {
-      return refuse(response, nowhere, standing);
+    if (host !== lastValid && host !== '' && !URL.canParse(`http://${host}`)) {
+      return refuse(response, invalidHost, securityHeaders);
     }
-    lastGood = host;
+    lastValid = host;
     const coding = request.headers['transfer-encoding'];
     if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || request.httpVersionMinor === 0)) {
-      return refuse(response, coded, standing);
+      return refuse(response, unknownCoding, securityHeaders);
     }
     handler(request, response);
   };
@@ -96,36 +96,36 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-function refuse(response: ServerResponse, refusal: Refusal, standing: HeaderList): void {
-  spoilt.add(response.req.socket);
-  const { headers, body } = render(refusal, standing);
+function refuse(response: ServerResponse, refusal: Refusal, securityHeaders: HeaderList): void {
+  refused.add(response.req.socket);
+  const { headers, body } = render(refusal, securityHeaders);
   writeHead(response, refusal.status, lastResponseHeaders(headers, body)).end(body);
 }
 
-/** For a request that could not be read there is no `ServerResponse`. */
-function refuseUnread(socket: Duplex, refusal: Refusal, standing: HeaderList): void {
-  if (spoilt.has(socket)) return;
-  spoilt.add(socket);
-  afterWholeRequests(socket, () => {
-    // An answer that has begun must not have another one written into it.
+/** Refuses a request that could not be parsed, for which there is no `ServerResponse`. */
+function refuseUnread(socket: Duplex, refusal: Refusal, securityHeaders: HeaderList): void {
+  if (refused.has(socket)) return;
+  refused.add(socket);
+  afterCompleteRequests(socket, () => {
+    // Nothing may be written into a response that has begun.
     if (!socket.writable || currentResponse(socket)?.headersSent === true) socket.destroy();
-    else writeLastResponse(socket, { status: refusal.status, ...render(refusal, standing) });
+    else writeLastResponse(socket, { status: refusal.status, ...render(refusal, securityHeaders) });
   });
 }
 
-/** Calls back when the requests before the one that is wrong have their answers: nothing is wrong with them. */
-function afterWholeRequests(socket: Duplex, then: () => void): void {
-  const answer = currentResponse(socket);
-  if (socket.destroyed || answer?.req.complete !== true) then();
-  else answer.once('close', () => afterWholeRequests(socket, then));
+/** Calls back once the valid requests before the refused one have their responses. */
+function afterCompleteRequests(socket: Duplex, then: () => void): void {
+  const response = currentResponse(socket);
+  if (socket.destroyed || response?.req.complete !== true) then();
+  else response.once('close', () => afterCompleteRequests(socket, then));
 }
 
 function render(
   { code, message }: Refusal,
-  standing: HeaderList,
+  securityHeaders: HeaderList,
 ): { headers: HeaderList; body: string } {
   return {
-    headers: [...standing, ['X-Request-Id', newRequestId()]],
+    headers: [...securityHeaders, ['X-Request-Id', newRequestId()]],
     body: JSON.stringify({ code, message }),
   };
 }

@@ -1,7 +1,7 @@
-// The network that a client's address belongs to: limits count networks, not addresses.
+// The network of a client's address. Limits count networks, because one client may have many addresses.
 import { isIPv6 } from 'node:net';
 
-/** The key of an address: itself, or the /64 of an IPv6 address, as one customer holds all of a /64. */
+/** The key that limits count an address by: the address itself, or the /64 of an IPv6 address, which one customer has as a whole. */
 export function networkOf(ip: string): string {
   if (!ip.includes(':') || !isIPv6(ip)) return ip;
   const [head = '', tail] = ip.split('%')[0]?.split('::') ?? [];

@@ -1,6 +1,6 @@
-// Compressed bodies of requests, which are refused: nothing here decompresses them.
+// Compressed request bodies, which are refused: the server decompresses none.
 
-/** Whether a `Content-Encoding` says that a body is another thing than the bytes that were sent. */
+/** True when a `Content-Encoding` says that the body is encoded. */
 export function isCoded(coding: string | undefined): boolean {
   return coding !== undefined && !/^(?:identity)?$/i.test(coding);
 }

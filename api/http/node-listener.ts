@@ -1,12 +1,12 @@
-// Between Node's HTTP server and the h3 app: requests go in, answers go out in one write.
+// Connects Node's HTTP server with the h3 app: requests go in, responses go out in one write.
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { H3 } from 'h3';
 import { FastResponse, NodeRequest, sendNodeResponse } from 'srvx/node';
 import type { HeaderList } from './header-list.ts';
-import { writeHead } from './response-headers.ts';
 import type { ResponseBody } from './response-body.ts';
+import { writeHead } from './response-headers.ts';
 
-/** The whole answer, known at once: what almost every route gives. */
+/** A response that is complete before any of it is sent, as on almost every route. */
 export interface BufferedResponse {
   status: number;
   headers: HeaderList;
@@ -14,40 +14,40 @@ export interface BufferedResponse {
 }
 
 /**
- * A response whose head and body leave in one system call. srvx writes the body and the end apart, which costs a small
- * answer a third of its time.
+ * Carries a buffered response through h3, so that its head and body leave in one system call. srvx writes the body and the end
+ * separately, which costs a small response a third of its time.
  */
 export class PreparedResponse extends FastResponse {
   readonly content: BufferedResponse;
 
-  constructor(answer: BufferedResponse) {
-    super(null, { status: answer.status });
-    this.content = answer;
+  constructor(content: BufferedResponse) {
+    super(null, { status: content.status });
+    this.content = content;
   }
 }
 
-/** Stands for an answer that somebody else writes to Node's response. */
+/** Stands for a response that a handler writes to Node's response itself. */
 export class HandledResponse extends FastResponse {}
 
-/** An answer of which a client takes nothing for so long, in milliseconds, is for nobody; its memory is. */
-const mostPatience = 60_000;
+/** A connection is closed when its client has taken nothing of a response for so long: the response takes memory. */
+const defaultSendTimeoutMs = 60_000;
 
-/** What Node's server calls for each request. */
-export function nodeListener(app: H3, patience = mostPatience): RequestListener {
+/** Makes the listener that Node's server calls for each request. */
+export function nodeListener(app: H3, sendTimeoutMs = defaultSendTimeoutMs): RequestListener {
   return (req, res) => {
     try {
       const response = app.fetch(new NodeRequest({ req, res }));
       if (response instanceof Promise) {
-        response.then((ready) => send(res, ready, patience), () => res.destroy());
-      } else send(res, response, patience);
+        response.then((ready) => send(res, ready, sendTimeoutMs), () => res.destroy());
+      } else send(res, response, sendTimeoutMs);
     } catch {
-      // Before the app's own `try`: it must not end the process, which serves everybody.
+      // The app's own `try` has not begun. An error here must not end the process, which serves everybody.
       res.destroy();
     }
   };
 }
 
-function send(res: ServerResponse, response: Response, patience: number): void {
+function send(res: ServerResponse, response: Response, sendTimeoutMs: number): void {
   if (response instanceof HandledResponse) return;
   if (!(response instanceof PreparedResponse)) {
     sendNodeResponse(res, response).catch(() => res.destroy());
@@ -58,13 +58,13 @@ function send(res: ServerResponse, response: Response, patience: number): void {
     writeHead(res, status, headers);
     if (typeof body === 'string' || body === null) res.end(body);
     else {
-      for (const piece of body) res.write(piece);
+      for (const part of body) res.write(part);
       res.end();
     }
-    // Node looks whether anything has left since it looked last. With the end of the answer it sets a time of its own.
-    if (res.writableLength > 0) res.req.socket.setTimeout(patience);
+    // Node closes the connection when nothing has left in this time; after the end of the response it sets its own timeout.
+    if (res.writableLength > 0) res.req.socket.setTimeout(sendTimeoutMs);
   } catch {
-    // A header that HTTP cannot carry: nothing was sent, and there is no answer left to give.
+    // The response has a header that HTTP cannot carry. Nothing has been sent.
     res.destroy();
   }
 }

@@ -1,11 +1,11 @@
-// What stands between two slashes of a URL's path.
+// The segments of a URL's path.
 import { fail } from '../errors.ts';
 
-/** A piece without its percent-encoding. Throws `404` for one that cannot be decoded: nothing has such a name. */
-export function decodeSegment(piece: string): string {
-  if (!piece.includes('%')) return piece;
+/** Decodes the percent-encoding of a segment. Throws `404` for one that cannot be decoded: nothing has such a name. */
+export function decodeSegment(segment: string): string {
+  if (!segment.includes('%')) return segment;
   try {
-    return decodeURIComponent(piece);
+    return decodeURIComponent(segment);
   } catch {
     fail('not_found', 'the path is not valid percent-encoding');
   }

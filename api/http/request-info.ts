@@ -1,4 +1,4 @@
-// A request as it arrives: its id, its sender's address, its start; read once, before any check.
+// What is known of a request before any check: its id, its client's address, its time.
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { H3Event } from 'h3';
 import { uuidV4Source } from '../../storage/sql/ids.ts';
@@ -6,32 +6,35 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { ReserveMemory } from './protection/memory-limit.ts';
 
-/** What the pipeline knows of a request before it knows the route. */
+/** A request as every step of the pipeline sees it. */
 export interface RequestInfo {
   event: H3Event;
   method: string;
   requestId: string;
+  /** The client's address. */
   ip: string;
+  /** The time at which the request arrived; the one reading of the clock. */
   now: Date;
+  /** A header, by its name in lower case. */
   header(name: string): string | undefined;
-  /** Node's own response, for an answer that goes past everything between. */
+  /** Node's own response, for responses that handlers write themselves. */
   nodeResponse(): ServerResponse;
-  /** Counts bytes that are kept for it until its answer is through. Throws `429 too_many_requests`. */
+  /** Counts bytes that stay in memory until the response is sent. Throws `429 too_many_requests`. */
   reserve(bytes: number): void;
 }
 
-/** An id for a request that brings none. */
+/** Makes an id for a request that brings none. */
 export const newRequestId = uuidV4Source();
-const callersRequestId = /^[A-Za-z0-9._-]{1,128}$/;
+const validRequestId = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** Reads what every step needs. */
 export function readRequestInfo(
   event: H3Event,
-  { deps, hold }: { deps: Pick<Deps, 'config' | 'now'>; hold: ReserveMemory },
+  { deps, reserve }: { deps: Pick<Deps, 'config' | 'now'>; reserve: ReserveMemory },
 ): RequestInfo {
   const { req: node, res } = event.runtime?.node ?? fail('internal', 'not served by Node');
   const ip = clientAddressOf(node, deps.config.http.trust_proxy);
-  const response = () =>
+  const nodeResponse = () =>
     res instanceof ServerResponse ? res : fail('internal', 'not served by Node over HTTP/1.1');
   return {
     event,
@@ -40,42 +43,39 @@ export function readRequestInfo(
     ip,
     now: deps.now(),
     header: (name) => headerOf(node, name),
-    nodeResponse: response,
-    reserve: (bytes) => hold(response(), ip, bytes),
+    nodeResponse,
+    reserve: (bytes) => reserve(nodeResponse(), ip, bytes),
   };
 }
 
-type Heading = Pick<IncomingMessage, 'headers' | 'socket'>;
+type RequestHead = Pick<IncomingMessage, 'headers' | 'socket'>;
 
 /** A header, by its name in lower case; several lines of it joined. */
-export function headerOf({ headers }: Heading, name: string): string | undefined {
+export function headerOf({ headers }: RequestHead, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : value?.join(', ');
 }
 
-/** The caller's own request id, or a new one. */
-export function requestIdOf(request: Heading): string {
-  const wanted = headerOf(request, 'x-request-id');
-  return wanted !== undefined && callersRequestId.test(wanted) ? wanted : newRequestId();
+/** The request id that the caller has sent, or a new one. */
+export function requestIdOf(request: RequestHead): string {
+  const sent = headerOf(request, 'x-request-id');
+  return sent !== undefined && validRequestId.test(sent) ? sent : newRequestId();
 }
 
-/** The client's address, by the proxy in front where that is trusted. */
-export function clientAddressOf(request: Heading, trustProxy: boolean): string {
-  return clientAddress(
-    request.socket.remoteAddress ?? '',
-    trustProxy ? headerOf(request, 'x-forwarded-for') : undefined,
-  );
-}
-
-/** Behind a trusted proxy the last entry is the one that the proxy itself wrote; those before it are hearsay. */
-function clientAddress(peer: string, forwardedFor: string | undefined): string {
-  const last = forwardedFor?.split(',').at(-1)?.trim();
+/**
+ * The client's address. Behind a trusted proxy it is the last entry of `X-Forwarded-For`, which the proxy itself wrote; the
+ * client may have made up those before it.
+ */
+export function clientAddressOf(request: RequestHead, trustProxy: boolean): string {
+  const forwarded = trustProxy ? headerOf(request, 'x-forwarded-for') : undefined;
+  const last = forwarded?.split(',').at(-1)?.trim();
+  const peer = request.socket.remoteAddress ?? '';
   const address = last === undefined || last === '' ? peer : withoutPort(last);
   // IPv4 on a socket of IPv6: https://www.rfc-editor.org/rfc/rfc4291#section-2.5.5.2
   return /^::ffff:(?=\d+\.)/i.test(address) ? address.slice(7) : address;
 }
 
-/** Some proxies add the port, of which every connection has another, as in https://www.rfc-editor.org/rfc/rfc7239#section-6 */
+/** Some proxies add the port, as in https://www.rfc-editor.org/rfc/rfc7239#section-6; it differs for each connection. */
 function withoutPort(entry: string): string {
   const [, six, four] = /^\[([\da-f:.]+)\](?::\d+)?$|^([\d.]+):\d+$/i.exec(entry) ?? [];
   return six ?? four ?? entry;

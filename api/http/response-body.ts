@@ -1,37 +1,37 @@
-// The text of an answer, which is JSON but for the few that say otherwise.
+// Renders the bodies of responses: JSON, except on the few routes that have another media type.
 import { constants } from 'node:buffer';
 import { textLength, toJson } from '../../storage/sql/json-text.ts';
 import { fail } from '../errors.ts';
 import type { WaitForTurn } from './protection/large-body-queue.ts';
 
-/** The whole text, or the bytes of its pieces. */
+/** A whole text, or the bytes of its parts. */
 export type ResponseBody = string | readonly Buffer[];
 
-/** How a long text is made. */
-interface Making {
-  turn: WaitForTurn;
-  /** What an answer may have: as much as one text can hold, half a gigabyte. */
-  most?: number;
+interface LongBodyOptions {
+  /** Awaited before each part of a long body. */
+  waitForTurn: WaitForTurn;
+  /** The longest body in characters: what one text can hold, half a gigabyte. */
+  maxLength?: number;
 }
 
-/** To put as much together takes some milliseconds; a page can have a hundred times as much. */
-const longLength = 1_048_576;
+/** The length of one part in characters. It takes some milliseconds to render; a page can be a hundred times as long. */
+const partLength = 1_048_576;
 
 /**
- * The text of an answer's value; of a long one piece by piece, with a turn for each. Throws `400 validation` for too much:
- * a page of many large records.
+ * Renders the body of a value; a long one in parts, each in its turn. Throws `400 validation` when it is too long, as a page
+ * of many large records may be.
  */
 export function renderBody(
   value: unknown,
-  making: Making & { contentType?: string | undefined },
+  options: LongBodyOptions & { contentType?: string | undefined },
 ): ResponseBody | Promise<ResponseBody> {
-  if (typeof value === 'string' && making.contentType?.includes('json') === false) return value;
+  if (typeof value === 'string' && options.contentType?.includes('json') === false) return value;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const length = textLength(value, longLength);
-  return length.all > longLength ? longBody(value, making) : toJson(value, length);
+  const length = textLength(value, partLength);
+  return length.all > partLength ? renderLongBody(value, options) : toJson(value, length);
 }
 
-/** How long the text of an answer is. */
+/** The length of a body in bytes. */
 export function bodyLength(body: ResponseBody | null): number {
   if (body === null) return 0;
   return typeof body === 'string'
@@ -39,31 +39,31 @@ export function bodyLength(body: ResponseBody | null): number {
     : body.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
-async function longBody(
+async function renderLongBody(
   value: object,
-  { turn, most = constants.MAX_STRING_LENGTH }: Making,
+  { waitForTurn, maxLength = constants.MAX_STRING_LENGTH }: LongBodyOptions,
 ): Promise<Buffer[]> {
-  const pieces: Buffer[] = [];
+  const parts: Buffer[] = [];
   let total = 0;
   let text = '';
   const flush = () => {
     total += text.length;
-    if (total > most) failTooLarge();
-    // Node would make room for three times as many bytes as a long text has characters.
-    pieces.push(Buffer.from(text));
+    if (total > maxLength) failTooLarge();
+    // Bytes: for a long text Node would allocate three bytes for each character.
+    parts.push(Buffer.from(text));
     text = '';
   };
-  await turn();
+  await waitForTurn();
   try {
-    for (const part of partsOf(value)) {
-      if (text.length > 0 && text.length + part.length > longLength) {
+    for (const piece of jsonPieces(value)) {
+      if (text.length > 0 && text.length + piece.length > partLength) {
         flush();
-        await turn();
+        await waitForTurn();
       }
-      text += part;
+      text += piece;
     }
     flush();
-    return pieces;
+    return parts;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     failTooLarge();
@@ -77,8 +77,8 @@ function failTooLarge(): never {
   );
 }
 
-/** The text of a value; of a page item by item. */
-function* partsOf(value: object): Generator<string> {
+/** The JSON of a value; of a page item by item. */
+function* jsonPieces(value: object): Generator<string> {
   if (!('items' in value) || !Array.isArray(value.items)) {
     yield toJson(value);
     return;

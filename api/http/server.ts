@@ -1,4 +1,4 @@
-// Opening the port, and closing it without cutting off a request.
+// Opens the server's port, and closes it without cutting off a request.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createProbe } from 'node:net';
 import { listen as listhen } from 'listhen';
@@ -12,46 +12,48 @@ import { limitPipelining } from './protection/waiting-requests.ts';
 
 /** An open port. */
 export interface OpenServer {
-  /** Where it answers, e.g. `http://127.0.0.1:8080`. */
+  /** The address of the server, e.g. `http://127.0.0.1:8080`. */
   url: string;
-  /** Stops accepting, waits for requests in flight at most `milliseconds`, then cuts what is left. */
-  close(milliseconds: number): Promise<void>;
+  /** Stops accepting connections, waits for requests in flight for at most `timeoutMs`, then closes what is left. */
+  close(timeoutMs: number): Promise<void>;
 }
 
-/** Where to listen; `isShared` opens the port with SO_REUSEPORT for several processes, of which the `isFirst` finds it free. */
+/** Where to listen. */
 export interface ServerOptions {
   host: string;
   port: number;
+  /** True to share the port with other processes (SO_REUSEPORT). */
   isShared: boolean;
+  /** True for the process that must find a shared port free. */
   isFirst: boolean;
-  /** Headers of every answer, also of those that no route gives. */
+  /** Sent with responses that no route makes. */
   securityHeaders: HeaderList;
-  /** Called with the server: what else it is to answer. */
+  /** Adds to the server before it serves. */
   mount(server: Server): void;
 }
 
-const headersTimeout = 10_000;
-const maximalHeaderLines = 100;
-/** How often Node looks for connections over the two limits; its own 30 s would make 40 s of 10. */
-const connectionsCheckingInterval = 1_000;
-const idlePollMilliseconds = 50;
+const headersTimeoutMs = 10_000;
+const maxHeaderLines = 100;
+/** The interval in which Node checks connections for timeouts. Its own 30 s would make up to 40 s of 10. */
+const timeoutCheckMs = 1_000;
+const idlePollMs = 50;
 
-/** Opens the port. Throws `StartRefused` when it is taken: another port is never chosen instead. */
+/** Opens the port. Throws `StartRefused` when it is taken; never chooses another port instead. */
 export async function openServer(handler: RequestListener, options: ServerOptions): Promise<OpenServer> {
   const guarded = limitPipelining(refuseAmbiguous(handler, options.securityHeaders));
   const opening = options.isShared ? openShared(guarded, options) : open(guarded, options);
   const server = await opening.catch((error: unknown) => refuse(error, options));
-  server.headersTimeout = headersTimeout;
+  server.headersTimeout = headersTimeoutMs;
   limitBodyTime(server);
   limitChunks(server);
-  server.maxHeadersCount = maximalHeaderLines;
+  server.maxHeadersCount = maxHeaderLines;
   respondToClientErrors(server, options.securityHeaders);
   options.mount(server);
   // listhen makes the server without options.
-  setServerOptions(server, { connectionsCheckingInterval, requireHostHeader: false });
+  setServerOptions(server, { connectionsCheckingInterval: timeoutCheckMs, requireHostHeader: false });
   const { port } = server.address() as AddressInfo;
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
-  return { url: `http://${host}:${port}`, close: (milliseconds) => close(server, milliseconds) };
+  return { url: `http://${host}:${port}`, close: (timeoutMs) => close(server, timeoutMs) };
 }
 
 function refuse(error: unknown, { host, port }: ServerOptions): never {
@@ -71,7 +73,7 @@ async function open(handler: RequestListener, { host, port }: ServerOptions): Pr
     autoClose: false,
     qr: false,
   });
-  // Whatever keeps listhen from the port, it says that it found none: Node says what it is.
+  // listhen says of every error that it found no port. Node says what the error is.
   const listener = await opening.catch(async (error: unknown) => {
     await requireFree({ host, port });
     throw error;
@@ -83,12 +85,12 @@ async function open(handler: RequestListener, { host, port }: ServerOptions): Pr
   return listener.server as Server;
 }
 
-/** listhen cannot share a port; Node can. */
+/** Opens a shared port with Node itself, because listhen cannot. */
 async function openShared(
   handler: RequestListener,
   { host, port, isFirst }: ServerOptions,
 ): Promise<Server> {
-  // Another server that shares its port would share it with us, too, and each would get the requests of both.
+  // A foreign server that shares its port would share it with this one too, and each would get requests of the other.
   if (isFirst && port !== 0) await requireFree({ host, port });
   const server = createServer(handler);
   return await new Promise((resolve, reject) => {
@@ -97,7 +99,7 @@ async function openShared(
   });
 }
 
-/** Throws the system's own words when the port cannot be opened. */
+/** Throws the system's error when the port cannot be opened. */
 async function requireFree(where: { host: string; port: number }): Promise<void> {
   const probe = createProbe((socket) => socket.destroy());
   await new Promise<void>((resolve, reject) => {
@@ -107,11 +109,11 @@ async function requireFree(where: { host: string; port: number }): Promise<void>
   await new Promise((resolve) => probe.close(resolve));
 }
 
-function close(server: Server, milliseconds: number): Promise<void> {
+function close(server: Server, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
-    // A connection that was busy when we began turns idle with its answer, and would be kept alive.
-    const poll = setInterval(() => server.closeIdleConnections(), idlePollMilliseconds);
-    const deadline = setTimeout(() => server.closeAllConnections(), milliseconds);
+    // A connection that was busy turns idle with its response, and would be kept alive.
+    const poll = setInterval(() => server.closeIdleConnections(), idlePollMs);
+    const deadline = setTimeout(() => server.closeAllConnections(), timeoutMs);
     server.close(() => {
       clearInterval(poll);
       clearTimeout(deadline);

@@ -1,72 +1,80 @@
-// Who is asking: the token of the Authorization header, else of the cookie, and the rule against forged cookie requests.
+// Authenticates a request: by the token of the Authorization header, else by the cookie; refuses forged cookie requests.
 import type { AccessTokens } from '../auth/tokens/tokens.ts';
 import { ApiError, fail } from '../errors.ts';
-import type { Principal } from '../scope.ts';
+import type { Header } from '../http/header-list.ts';
 import type { RequestInfo } from '../http/request-info.ts';
+import type { Principal } from '../scope.ts';
 import type { Cors } from './cors.ts';
 
-/** What authentication needs. */
+/** The parts that authentication depends on. */
 export interface Authenticator {
   tokens: AccessTokens;
   cors: Cors;
   cookiePrefix: string;
-  /** The header that takes the cookie with the access token away. */
-  clearedCookie: readonly [string, string];
+  /** The header that deletes the cookie with the access token. */
+  clearedCookie: Header;
 }
 
 const bearer = /^Bearer +([^\s]+) *$/i;
 
-/** The principal, or null without a token. Throws `401 unauthorized`, and `403` for a cookie from a foreign page. */
-export function authenticate(arrival: RequestInfo, by: Authenticator): Principal | null | Promise<Principal> {
-  const authorization = arrival.header('authorization');
+/**
+ * Finds the principal of a request; null without a token. Throws `401 unauthorized` for a bad token, `403 forbidden` for a
+ * cookie that a foreign page may have sent along.
+ */
+export function authenticate(
+  request: RequestInfo,
+  authenticator: Authenticator,
+): Principal | null | Promise<Principal> {
+  const { tokens, cookiePrefix, cors } = authenticator;
+  const authorization = request.header('authorization');
   if (authorization !== undefined) {
-    const token = readBearer(arrival) ??
+    const token = readBearer(request) ??
       fail('unauthorized', 'the Authorization header must be "Bearer <token>"');
-    return by.tokens.verifyCached(token) ?? by.tokens.verify(token);
+    return tokens.verifyCached(token) ?? tokens.verify(token);
   }
-  const cookie = readCookie(arrival, `${by.cookiePrefix}_at`);
+  const cookie = readCookie(request, `${cookiePrefix}_at`);
   if (cookie === undefined) return null;
-  if (changesSomething(arrival.method) && originOf(arrival, by.cors) !== 'own') {
+  if (!isSafe(request.method) && originOf(request, cors) !== 'own') {
     fail(
       'forbidden',
       'a request with a cookie that changes something needs an Origin of its own host or of the CORS allowlist',
     );
   }
-  return authenticateCookie(cookie, by);
+  return authenticateCookie(cookie, authenticator);
 }
 
 /**
- * The principal of the token in a cookie. Throws `401 unauthorized`, which takes the cookie away: else a browser, whose pages
- * cannot do so, would send one that is no good to the ways in as well.
+ * Finds the principal of the token in a cookie. Throws `401 unauthorized`, with a header that deletes the cookie: pages cannot
+ * delete it, and the browser would send the bad token to login, too.
  */
 export function authenticateCookie(
   cookie: string,
   { tokens, clearedCookie }: Pick<Authenticator, 'tokens' | 'clearedCookie'>,
 ): Principal | Promise<Principal> {
   return tokens.verifyCached(cookie) ??
-    tokens.verify(cookie).catch((error) => takeAway(clearedCookie, error));
+    tokens.verify(cookie).catch((error) => failAndClear(clearedCookie, error));
 }
 
-function takeAway(clearedCookie: readonly [string, string], error: unknown): never {
+function failAndClear(clearedCookie: Header, error: unknown): never {
   if (!(error instanceof ApiError)) throw error;
   throw new ApiError(error.code, error.message, [...error.headers, clearedCookie]);
 }
 
-/** Ends a request that a foreign page sent (refresh and logout read a cookie, but need no Origin). */
-export function refuseForeignOrigin(arrival: RequestInfo, cors: Cors): void {
-  if (originOf(arrival, cors) === 'foreign') {
+/** Ends a request from a page of a foreign origin. Without an `Origin` it goes on: refresh and logout need none. */
+export function refuseForeignOrigin(request: RequestInfo, cors: Cors): void {
+  if (originOf(request, cors) === 'foreign') {
     fail('forbidden', 'the Origin is neither this host nor in the CORS allowlist');
   }
 }
 
-/** The token of an Authorization header, or undefined. */
-export function readBearer(arrival: RequestInfo): string | undefined {
-  return bearer.exec(arrival.header('authorization') ?? '')?.[1];
+/** Reads the token of the Authorization header; undefined when there is none. */
+export function readBearer(request: RequestInfo): string | undefined {
+  return bearer.exec(request.header('authorization') ?? '')?.[1];
 }
 
-/** The value of one cookie (RFC 6265 section 5.4), or undefined. */
-export function readCookie(arrival: RequestInfo, name: string): string | undefined {
-  const header = arrival.header('cookie');
+/** Reads a cookie (RFC 6265 section 5.4); undefined when there is none of that name. */
+export function readCookie(request: RequestInfo, name: string): string | undefined {
+  const header = request.header('cookie');
   if (header === undefined) return undefined;
   for (const pair of header.split(';')) {
     const equals = pair.indexOf('=');
@@ -75,14 +83,15 @@ export function readCookie(arrival: RequestInfo, name: string): string | undefin
   return undefined;
 }
 
-function changesSomething(method: string): boolean {
-  return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
+/** True for methods that change nothing (RFC 9110 section 9.2.1). */
+function isSafe(method: string): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }
 
-function originOf(arrival: RequestInfo, cors: Cors): 'own' | 'foreign' | 'none' {
-  const origin = arrival.header('origin');
+function originOf(request: RequestInfo, cors: Cors): 'own' | 'foreign' | 'none' {
+  const origin = request.header('origin');
   if (origin === undefined) return 'none';
-  const host = arrival.header('host');
+  const host = request.header('host');
   if (origin === `http://${host}` || origin === `https://${host}`) return 'own';
   return cors.allows(origin) ? 'own' : 'foreign';
 }

@@ -1,4 +1,4 @@
-// Reading a body: capped and counted while it arrives; of JSON, its shape is scanned before it is parsed.
+// Reads request bodies: limited and counted while they arrive. The shape of JSON is checked before it is parsed.
 import { IncomingMessage } from 'node:http';
 import { isCoded } from '../http/content-coding.ts';
 import { ApiError, fail } from '../errors.ts';
@@ -9,59 +9,62 @@ import { noteProgress } from '../http/protection/body-time.ts';
 import { uncountedBytes } from '../http/protection/memory-limit.ts';
 import { scanJson } from '../http/protection/json-shape.ts';
 
-/** To make something of more takes some milliseconds, and of eight megabytes a tenth of a second. */
+/** From here on, work on a body takes several milliseconds; on eight megabytes it takes a tenth of a second. */
 const largeBytes = 262_144;
 
 const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 
-/** Ends the request with `413` when the announced length is over the cap. */
-export function refuseLongBody(arrival: RequestInfo, cap: number): void {
-  const announced = Number(arrival.header('content-length') ?? 0);
-  if (announced > cap) throw tooLarge(cap);
+/** Ends the request with `413 payload_too_large` when its `Content-Length` is over the limit. */
+export function refuseLongBody(request: RequestInfo, maxBytes: number): void {
+  const length = Number(request.header('content-length') ?? 0);
+  if (length > maxBytes) throw tooLarge(maxBytes);
 }
 
 /**
- * Reads the whole body of a request about a workspace, or about none. Throws `413` over the cap, `429` when its address has
- * too much under way, `422 deserialization` when the client goes away before the end.
+ * Reads the whole body of a request for a workspace, or for none. Throws `413` over the limit, `429` when its address has too
+ * much in memory, `422 deserialization` when the client disconnects before the end.
  */
-export type ReadBytes = (arrival: RequestInfo, workspace: string | undefined) => Promise<Buffer>;
+export type ReadBytes = (request: RequestInfo, workspace: string | undefined) => Promise<Buffer>;
 
-/** Makes the reader of bodies of `cap` bytes at most. What is made of a large one is best made at once: it is its turn. */
-export function bytesReader(cap: number, turns: LargeBodyQueue): ReadBytes {
-  return async (arrival, workspace) => {
-    const bytes = await readBytes(arrival, cap);
-    if (bytes.length > largeBytes) await turns(workspace);
+/**
+ * Makes the reader of bodies of at most `maxBytes`. A large one is returned when it is its turn: the caller should parse it at
+ * once, before the next `await`.
+ */
+export function bytesReader(maxBytes: number, largeBodies: LargeBodyQueue): ReadBytes {
+  return async (request, workspace) => {
+    const bytes = await readBytes(request, maxBytes);
+    if (bytes.length > largeBytes) await largeBodies(workspace);
     return bytes;
   };
 }
 
 /**
- * Reads the body of a request as a JSON object. Throws what reading it throws, `422 deserialization` when it is empty (unless
- * it may be), of another type, encoded or not a JSON object, `400 validation` when its shape is refused.
+ * Reads the body of a request as a JSON object. Throws what `ReadBytes` throws, `422 deserialization` when the body is empty
+ * (unless it may be), of another type, encoded or not a JSON object, and `400 validation` when its shape is refused.
  */
 export type ReadJson = (
-  arrival: RequestInfo,
-  of: { workspace: string | undefined; mayBeEmpty: boolean | undefined },
+  request: RequestInfo,
+  options: { workspace: string | undefined; mayBeEmpty: boolean | undefined },
 ) => Promise<Record<string, unknown>>;
 
 /** Makes the reader of JSON bodies. */
 export function jsonReader(read: ReadBytes): ReadJson {
-  return async (arrival, { workspace, mayBeEmpty }) => {
-    const bytes = await read(arrival, workspace);
+  return async (request, { workspace, mayBeEmpty }) => {
+    const bytes = await read(request, workspace);
     if (bytes.length === 0 && mayBeEmpty === true) return {};
     if (bytes.length === 0) fail('deserialization', 'the body is empty; send a JSON object');
-    const type = arrival.header('content-type');
+    const type = request.header('content-type');
     if (type === undefined || !jsonType.test(type)) {
       fail('deserialization', 'the Content-Type must be application/json');
     }
-    if (isCoded(arrival.header('content-encoding'))) {
+    if (isCoded(request.header('content-encoding'))) {
       fail('deserialization', 'the body must be sent as it is, without a Content-Encoding');
     }
-    return objectIn(bytes);
+    return parseObject(bytes);
   };
 }
 
-function objectIn(bytes: Buffer): Record<string, unknown> {
+function parseObject(bytes: Buffer): Record<string, unknown> {
   scanJson(bytes);
   const value = parse(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -70,28 +73,28 @@ function objectIn(bytes: Buffer): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** The body of a route that reads it as it comes. */
-export function bodyStreamOf(arrival: RequestInfo): BodyStream {
-  const announced = arrival.header('content-length');
+/** The body of a request, for a handler that reads it as it arrives. */
+export function bodyStreamOf(request: RequestInfo): BodyStream {
+  const length = request.header('content-length');
   return {
-    contentLength: announced === undefined ? undefined : Number(announced),
-    header: (name) => arrival.header(name),
-    bytes: streamOf(arrival),
+    contentLength: length === undefined ? undefined : Number(length),
+    header: (name) => request.header(name),
+    bytes: chunksOf(request),
   };
 }
 
-/** What a reader leaves is thrown away unread, so that the client sees the answer. */
-async function* streamOf(arrival: RequestInfo): AsyncGenerator<Buffer> {
-  const stream = nodeRequestOf(arrival);
+/** The chunks of a body. Those that the handler does not read are discarded, so that the client sees the response. */
+async function* chunksOf(request: RequestInfo): AsyncGenerator<Buffer> {
+  const stream = nodeRequestOf(request);
   noteProgress(stream);
   try {
-    // Left open when the reader stops: closing it would close the connection before the answer.
+    // Stays open when the handler stops reading: closing it would close the connection before the response.
     for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
       noteProgress(stream);
       yield chunk;
     }
   } catch (error) {
-    throw stream.readableAborted ? cutOff() : error;
+    throw stream.readableAborted ? disconnected() : error;
   } finally {
     stream.resume();
   }
@@ -106,23 +109,23 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-function readBytes(arrival: RequestInfo, cap: number): Promise<Buffer> {
-  const stream = nodeRequestOf(arrival);
+function readBytes(request: RequestInfo, maxBytes: number): Promise<Buffer> {
+  const stream = nodeRequestOf(request);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    let held = 0;
+    let reserved = 0;
     stream.on('data', (chunk: Buffer) => {
       length += chunk.length;
       try {
-        if (length > cap) throw tooLarge(cap);
-        if (length - held >= uncountedBytes) {
-          arrival.reserve(length - held);
-          held = length;
+        if (length > maxBytes) throw tooLarge(maxBytes);
+        if (length - reserved >= uncountedBytes) {
+          request.reserve(length - reserved);
+          reserved = length;
         }
         chunks.push(chunk);
       } catch (error) {
-        // What still comes is thrown away unread.
+        // The rest of the body is discarded.
         stream.removeAllListeners('data');
         stream.resume();
         chunks.length = 0;
@@ -133,28 +136,28 @@ function readBytes(arrival: RequestInfo, cap: number): Promise<Buffer> {
       'end',
       () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
     );
-    stream.on('error', () => reject(cutOff()));
+    stream.on('error', () => reject(disconnected()));
     stream.on('close', () => {
-      // Every request closes; an error, whose stack costs as much as the rest of this, is due only before the end.
-      if (!stream.readableEnded) reject(cutOff());
+      // Every request closes. The error is made only where it is needed, because its stack costs as much as all of this.
+      if (!stream.readableEnded) reject(disconnected());
     });
   });
 }
 
-function nodeRequestOf(arrival: RequestInfo): IncomingMessage {
-  const request = arrival.event.runtime?.node?.req;
-  return request instanceof IncomingMessage ? request : fail('internal', 'not served by Node over HTTP/1.1');
+function nodeRequestOf(request: RequestInfo): IncomingMessage {
+  const node = request.event.runtime?.node?.req;
+  return node instanceof IncomingMessage ? node : fail('internal', 'not served by Node over HTTP/1.1');
 }
 
-/** Nobody is left to be answered; the log says whose fault it was. */
-function cutOff(): ApiError {
+/** The client, which is gone, does not see this error; the log says that it was the client's. */
+function disconnected(): ApiError {
   return new ApiError('deserialization', 'the body ended before its announced length');
 }
 
 /**
- * Does not close the connection: what the client still sends would then reset it, and the client, which most often
- * writes all before it reads, would never see the answer. Node throws the rest away, for as long as a body may take.
+ * Leaves the connection open, and Node discards the rest of the body within its time limit. If it were closed, bytes that the
+ * client still sends would reset it: most clients write everything before they read, and would not see the response.
  */
-function tooLarge(cap: number): ApiError {
-  return new ApiError('payload_too_large', `the body exceeds ${cap} bytes`);
+function tooLarge(maxBytes: number): ApiError {
+  return new ApiError('payload_too_large', `the body exceeds ${maxBytes} bytes`);
 }

@@ -1,17 +1,17 @@
-// What stands at the door for every request, whichever protocol it asks for: made once, shared by all of them.
-import type { Deps } from '../deps.ts';
+// The guards before every route, of HTTP requests and WebSockets alike: made once in a process.
 import { clearedAccessCookie } from '../auth/sessions/cookies.ts';
+import type { Deps } from '../deps.ts';
 import type { HeaderList } from '../http/header-list.ts';
-import type { CacheSync } from '../process/cache-sync.ts';
 import { createLargeBodyQueue, type LargeBodyQueue } from '../http/protection/large-body-queue.ts';
+import { memoryLimit, type ReserveMemory } from '../http/protection/memory-limit.ts';
+import type { CacheSync } from '../process/cache-sync.ts';
 import type { Authenticator } from './authenticate.ts';
 import { bytesReader, jsonReader, type ReadBytes, type ReadJson } from './body.ts';
 import { type Cors, cors } from './cors.ts';
-import { memoryLimit, type ReserveMemory } from '../http/protection/memory-limit.ts';
 import { type RateLimit, rateLimit } from './rate-limit.ts';
 import { securityHeaders } from './security-headers.ts';
 
-/** The door of one process. */
+/** The guards of one process. */
 export interface RequestGuards {
   limit: RateLimit;
   reserve: ReserveMemory;
@@ -21,27 +21,27 @@ export interface RequestGuards {
   cors: Cors;
   authenticator: Authenticator;
   cacheSync: Pick<CacheSync, 'untilFresh'>;
-  /** The security headers of every answer. */
+  /** Empty when `http.security_headers` is false. */
   securityHeaders: HeaderList;
 }
 
-/** A few pages of the longest, or thirty bodies. */
-const mostHeld = 256 * 1_048_576;
+/** The memory that the requests of one address may take, in bytes: a few of the longest pages, or thirty bodies. */
+const maxReservedBytes = 256 * 1_048_576;
 
-/** Makes the door. */
+/** Makes the guards. */
 export function createGuards(
   { config, tokens }: Pick<Deps, 'config' | 'tokens'>,
-  hearing: RequestGuards['cacheSync'],
+  cacheSync: RequestGuards['cacheSync'],
 ): RequestGuards {
   const allowlist = cors(config.cors.allowed_origins);
-  const largeTurns = createLargeBodyQueue();
-  const readBytes = bytesReader(config.http.max_body_bytes, largeTurns);
+  const largeBodies = createLargeBodyQueue();
+  const readBytes = bytesReader(config.http.max_body_bytes, largeBodies);
   return {
     limit: rateLimit(config.rate_limit),
-    reserve: config.rate_limit.enabled ? memoryLimit(mostHeld) : () => undefined,
+    reserve: config.rate_limit.enabled ? memoryLimit(maxReservedBytes) : () => undefined,
     readBytes,
     readJson: jsonReader(readBytes),
-    largeBodies: largeTurns,
+    largeBodies,
     cors: allowlist,
     authenticator: {
       tokens,
@@ -49,15 +49,15 @@ export function createGuards(
       cookiePrefix: config.http.cookie_prefix,
       clearedCookie: clearedAccessCookie(config),
     },
-    cacheSync: hearing,
+    cacheSync,
     securityHeaders: config.http.security_headers ? securityHeaders : [],
   };
 }
 
-/** The headers that every answer carries to a request of this id from this origin. */
+/** The headers that every response to a request with this id and `Origin` carries. */
 export function defaultHeaders(
-  { cors, securityHeaders: standing }: RequestGuards,
+  { cors, securityHeaders }: Pick<RequestGuards, 'cors' | 'securityHeaders'>,
   { requestId, origin }: { requestId: string; origin: string | undefined },
 ): HeaderList {
-  return [['X-Request-Id', requestId], ...standing, ...cors.headersFor(origin)];
+  return [['X-Request-Id', requestId], ...securityHeaders, ...cors.headersFor(origin)];
 }

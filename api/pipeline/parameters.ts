@@ -1,4 +1,4 @@
-// The parameters of a request: names in the path, values in the query.
+// Reads the parameters of a request from its path and its query.
 import { check } from '../contract/check.ts';
 import { decodeSegment } from '../http/path-segment.ts';
 import type { Schema } from '../contract/schema.ts';
@@ -6,29 +6,29 @@ import type { RequestInfo } from '../http/request-info.ts';
 
 const none: Readonly<Record<string, string>> = {};
 
-/** The path parameters, decoded. Throws `404` for one that cannot be decoded: nothing has such a name. */
-export function pathParameters(arrival: RequestInfo): Readonly<Record<string, string>> {
-  const raw = arrival.event.context.params;
+/** Reads and decodes the path parameters. Throws `404 not_found` for one that cannot be decoded: nothing has such a name. */
+export function pathParameters(request: RequestInfo): Readonly<Record<string, string>> {
+  const raw = request.event.context.params;
   if (raw === undefined) return none;
-  if (!arrival.event.url.pathname.includes('%')) return raw;
+  if (!request.event.url.pathname.includes('%')) return raw;
   const decoded: Record<string, string> = {};
   for (const name in raw) decoded[name] = decodeSegment(raw[name] ?? '');
   return decoded;
 }
 
-/** The query as the schema has it. Throws `400 validation`. */
-export function readQuery(arrival: RequestInfo, schema: Schema<unknown>): unknown {
-  const { search } = arrival.event.url;
-  // Most requests come without a query, and what has no member cannot have a wrong one.
+/** Reads and checks the query. Throws `400 validation`. */
+export function readQuery(request: RequestInfo, schema: Schema<unknown>): unknown {
+  const { search } = request.event.url;
+  // Most requests have no query, so there is nothing that could be wrong.
   if (search === '' && schema.json.required?.length === 0) return {};
-  return check(valuesIn(search, schema), schema);
+  return check(queryValues(search, schema), schema);
 }
 
 /**
- * The values that a schema knows, converted from text to the schema's types where they can be; what cannot be
- * converted stays text, so that the check names it. Unknown names are ignored; of a repeated name the first counts.
+ * Reads the values that a schema names, and converts them to the schema's types. A value that cannot be converted stays text,
+ * and the check names it. Unknown names are ignored; of a repeated name the first counts.
  */
-function valuesIn(search: string, schema: Schema<unknown>): Record<string, unknown> {
+function queryValues(search: string, schema: Schema<unknown>): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   const query = new URLSearchParams(search);
   const properties = schema.json.properties ?? {};
@@ -40,12 +40,12 @@ function valuesIn(search: string, schema: Schema<unknown>): Record<string, unkno
 }
 
 function convert(raw: string, type: string | string[] | undefined): unknown {
-  if (type === 'integer' && /^-?\d+$/.test(raw)) return nearestSafe(Number(raw));
+  if (type === 'integer' && /^-?\d+$/.test(raw)) return clampToSafe(Number(raw));
   if (type === 'boolean' && (raw === 'true' || raw === 'false')) return raw === 'true';
   return raw;
 }
 
-/** A whole number stays one, however long; no list reaches so far that the difference could be seen. */
-function nearestSafe(value: number): number {
+/** Keeps a number within the integers that a double holds exactly; no list is so long that the difference shows. */
+function clampToSafe(value: number): number {
   return Math.min(Math.max(value, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 }

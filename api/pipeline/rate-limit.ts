@@ -1,36 +1,36 @@
-// A token bucket for each client address; what is over it is answered 429 with Retry-After.
+// Limits the requests of each client network by a token bucket; responds with 429 and `Retry-After` above it.
 import { fail } from '../errors.ts';
 import { networkOf } from '../http/client-network.ts';
 import { type Bucket, type BucketLimits, tokensAt } from '../process/token-bucket.ts';
 
-/** Takes a token for an address, or ends the request with `429 too_many_requests`. */
+/** Takes a token for an address. Throws `429 too_many_requests` when there is none. */
 export type RateLimit = (ip: string, now: number) => void;
 
-const maximalBuckets = 100_000;
-const sweepMs = 1_000;
+const maxBuckets = 100_000;
+const sweepIntervalMs = 1_000;
 
-/** Buckets of `burst` tokens that refill with `per_second` a second; full ones are forgotten. */
+/** Makes a limit of `burst` requests at once and `per_second` in the long run. */
 export function rateLimit(options: { enabled: boolean; per_second: number; burst: number }): RateLimit {
   if (!options.enabled) return () => undefined;
   const { per_second: perSecond, burst } = options;
   const limits = { perSecond, burst };
   const buckets = new Map<string, Bucket>();
   let sweptAt = -Infinity;
-  const makeRoom = (now: number) => {
-    // Looking through all of them for each new address would be a gift to whoever has many.
-    if (now - sweptAt >= sweepMs) {
-      forgetFull(buckets, now, limits);
+  const evict = (now: number) => {
+    // A sweep for each new address would be slow for everybody, and one client can have many addresses.
+    if (now - sweptAt >= sweepIntervalMs) {
+      deleteFull(buckets, now, limits);
       sweptAt = now;
     }
-    // All still in use: better to forget the oldest than to grow without bound.
+    // When all are in use, the oldest is lost: memory stays bounded.
     const [oldest] = buckets.keys();
-    if (buckets.size >= maximalBuckets && oldest !== undefined) buckets.delete(oldest);
+    if (buckets.size >= maxBuckets && oldest !== undefined) buckets.delete(oldest);
   };
   return (ip, now) => {
     const key = networkOf(ip);
     let bucket = buckets.get(key);
     if (bucket === undefined) {
-      if (buckets.size >= maximalBuckets) makeRoom(now);
+      if (buckets.size >= maxBuckets) evict(now);
       bucket = { tokens: burst, at: now };
       buckets.set(key, bucket);
     }
@@ -47,7 +47,8 @@ export function rateLimit(options: { enabled: boolean; per_second: number; burst
   };
 }
 
-function forgetFull(buckets: Map<string, Bucket>, now: number, limits: BucketLimits): void {
+/** Deletes full buckets, which are as good as none. */
+function deleteFull(buckets: Map<string, Bucket>, now: number, limits: BucketLimits): void {
   for (const [key, bucket] of buckets) {
     if (tokensAt(now, bucket, limits) >= limits.burst) buckets.delete(key);
   }

@@ -1,7 +1,7 @@
-// The headers that every response carries, unless `http.security_headers` is false.
+// The security headers that every response carries, unless `http.security_headers` is false.
 import type { HeaderList } from '../http/header-list.ts';
 
-/** OWASP secure headers; an API answers data only, so nothing may be loaded, framed or asked for by it. */
+/** The secure headers of OWASP. An API responds with data only, so its responses may load, frame and request nothing. */
 export const securityHeaders: HeaderList = [
   ['Strict-Transport-Security', 'max-age=63072000; includeSubDomains'],
   ['X-Content-Type-Options', 'nosniff'],

@@ -1,7 +1,8 @@
 // The pages of docs/reference that are made from the code, so that they cannot say anything else.
 import { errorCodes } from '../../api/errors.ts';
 import { describeApi } from '../../api/contract/openapi.ts';
-import { routeErrors, whoMayCall } from '../../api/contract/route-errors.ts';
+import { routeErrors } from '../../api/contract/route-errors.ts';
+import { whoMayCall } from '../../api/contract/route-traits.ts';
 import type { AnyRoute } from '../../api/contract/route.ts';
 import { routes } from '../../api/routes/index.ts';
 import { environmentName, flagName, settingsByKey } from '../../supervisor/config.ts';

@@ -1,15 +1,15 @@
-// How long a request's body may take. Node's own limit is one for all; an upload has as long as it makes progress.
+// Limits how long a request's body may take. Node has one limit for all; here an upload may take as long as it makes progress.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
-const wholeMilliseconds = 60_000;
-const silenceMilliseconds = 30_000;
-/** What is left of a body that has its answer is read so that the client sees that, but not for ever. */
-const answeredMilliseconds = 10_000;
+const bodyTimeoutMs = 60_000;
+const progressTimeoutMs = 30_000;
+/** The rest of a body that has its response is read, so that the client sees the response; but not for ever. */
+const discardTimeoutMs = 10_000;
 const progress = Symbol('progress');
 
-/** Ends requests whose body is not complete in time, also when nobody reads it: `408`, as Node itself would. */
+/** Ends requests whose body is not complete in time, also when nothing reads it: with `408`, as Node would. */
 export function limitBodyTime(server: Server): void {
-  // Node's would count a long upload as a slow one.
+  // Node's own limit would count a long upload as a slow one.
   server.requestTimeout = 0;
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     if (!hasBody(request)) return;
@@ -20,20 +20,20 @@ export function limitBodyTime(server: Server): void {
       });
       server.emit('clientError', error, request.socket);
     };
-    let timer = setTimeout(expire, wholeMilliseconds);
-    const wait = (milliseconds: number) => {
+    let timer = setTimeout(expire, bodyTimeoutMs);
+    const restart = (timeoutMs: number) => {
       clearTimeout(timer);
-      timer = setTimeout(expire, milliseconds);
+      timer = setTimeout(expire, timeoutMs);
     };
     request.once('close', () => clearTimeout(timer));
-    request.on(progress, () => wait(silenceMilliseconds));
+    request.on(progress, () => restart(progressTimeoutMs));
     response.once('finish', () => {
-      if (!request.complete) wait(answeredMilliseconds);
+      if (!request.complete) restart(discardTimeoutMs);
     });
   });
 }
 
-/** The body is one that may take long, and some of it came: from now on it only has to go on coming. */
+/** Notes that a body which may take long has made progress. From the first call on, only progress is required of it. */
 export function noteProgress(request: IncomingMessage): void {
   request.emit(progress);
 }

@@ -1,20 +1,20 @@
-// A scan of JSON bytes before they are parsed: JSON.parse of 8 MiB of `[` blocks the event loop for a second, and
-// depth 100,000 stores fine in jsonb and then breaks every list that contains it.
+// Checks the shape of JSON before it is parsed. `JSON.parse` of 8 MiB of `[` blocks the event loop for a second, and nesting
+// 100,000 deep can be stored as jsonb but breaks every list that contains it.
 import { isUtf8 } from 'node:buffer';
 import { fail } from '../../errors.ts';
 
-const maximalDepth = 64;
-const maximalTokens = 100_000;
-/** Reading megabytes of digits takes long, and a double has 17 that count. */
-const maximalDigits = 1_000;
+const maxDepth = 64;
+const maxTokens = 100_000;
+/** Parsing megabytes of digits takes long, and a double holds 17 of them. */
+const maxDigits = 1_000;
 
-/** `false` */
-const longestWord = 5;
+/** The length of `false`. */
+const maxWordLength = 5;
 
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** How far the scan has come, and the keys of the objects that are open (null: an array). */
+/** The position of a scan, and the keys of the objects that are open (null: an array). */
 interface Scan {
   bytes: Buffer;
   at: number;
@@ -23,9 +23,9 @@ interface Scan {
 }
 
 /**
- * Refuses, with `400 validation`, nesting deeper than 64, more than 100,000 tokens, NUL characters, lone surrogates,
- * numbers that are not finite, `__proto__` and duplicate keys; with `422`, bytes that are not UTF-8
- * and endless words. The rest of the syntax is left to the parser.
+ * Checks the shape of a JSON text; its syntax is left to the parser. Throws `400 validation` for nesting deeper than 64, more
+ * than 100,000 tokens, NUL characters, lone surrogates, numbers that are not finite, `__proto__` and duplicate keys. Throws
+ * `422 deserialization` for bytes that are not UTF-8 and for words longer than any of JSON.
  */
 export function scanJson(bytes: Buffer): void {
   if (!isUtf8(bytes)) fail('deserialization', 'the body is not UTF-8');
@@ -43,24 +43,24 @@ export function scanJson(bytes: Buffer): void {
 }
 
 function count(scan: Scan): void {
-  if (++scan.tokens > maximalTokens) {
-    fail('validation', `the body has more than ${maximalTokens} values and keys`);
+  if (++scan.tokens > maxTokens) {
+    fail('validation', `the body has more than ${maxTokens} values and keys`);
   }
 }
 
 function enter(scan: Scan, isObject: boolean): void {
   count(scan);
-  if (scan.open.length >= maximalDepth) fail('validation', `the body is nested deeper than ${maximalDepth}`);
+  if (scan.open.length >= maxDepth) fail('validation', `the body is nested deeper than ${maxDepth}`);
   scan.open.push(isObject ? new Set() : null);
   scan.at++;
 }
 
-/** Literals count as tokens; white space and punctuation do not. */
+/** Counts a literal as a token; white space and punctuation do not count. */
 function scanOther(scan: Scan, byte: number): void {
   if (isLetter(byte)) {
     count(scan);
     const { bytes } = scan;
-    const last = scan.at + longestWord;
+    const last = scan.at + maxWordLength;
     let at = scan.at + 1;
     while (isLetter(bytes[at] ?? 0)) {
       if (++at > last) {
@@ -82,13 +82,13 @@ function scanNumber(scan: Scan): void {
   const { bytes } = scan;
   const start = scan.at;
   let exponent = false;
-  for (scan.at++; scan.at < bytes.length && scan.at - start <= maximalDigits; scan.at++) {
+  for (scan.at++; scan.at < bytes.length && scan.at - start <= maxDigits; scan.at++) {
     const byte = bytes[scan.at] ?? 0;
     if (byte === 0x65 || byte === 0x45) exponent = true;
     else if (!(byte >= 0x30 && byte <= 0x39) && byte !== 0x2e && byte !== 0x2d && byte !== 0x2b) break;
   }
   const length = scan.at - start;
-  if (length > maximalDigits) fail('validation', `a number has more than ${maximalDigits} digits`);
+  if (length > maxDigits) fail('validation', `a number has more than ${maxDigits} digits`);
   // A double overflows at 309 digits; without an exponent a shorter number cannot.
   if ((exponent || length > 300) && Math.abs(Number(bytes.toString('latin1', start, scan.at))) === Infinity) {
     fail('validation', 'a number is not finite');
@@ -112,7 +112,7 @@ function scanString(scan: Scan): void {
   }
 }
 
-/** The last byte of the escape that begins here. Raw bytes cannot hold a lone surrogate: they are UTF-8. */
+/** The position of the last byte of the escape that begins here. Only escapes can make a lone surrogate: raw bytes are UTF-8. */
 function endOfEscape(bytes: Buffer, at: number): number {
   const unit = unicodeEscape(bytes, at);
   if (unit === undefined) return at + 1;
@@ -125,7 +125,7 @@ function endOfEscape(bytes: Buffer, at: number): number {
   return at + 11;
 }
 
-/** The UTF-16 unit of a `\uXXXX` at this place, or undefined. */
+/** The UTF-16 unit of a `\uXXXX` at this position; undefined when there is none. */
 function unicodeEscape(bytes: Buffer, at: number): number | undefined {
   if (bytes[at] !== backslash || bytes[at + 1] !== 0x75) return undefined;
   let unit = 0;
@@ -163,7 +163,7 @@ function unescape(raw: string): string {
   try {
     return String(JSON.parse(`"${raw}"`));
   } catch {
-    // Not JSON: the parser says so with a position.
+    // Not JSON. The parser refuses it, with the position.
     return raw;
   }
 }

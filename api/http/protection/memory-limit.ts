@@ -1,21 +1,21 @@
-// What the requests of one address keep in memory: bodies that it has not sent to their end, answers that it does not take.
+// Limits the memory that the requests of one address take: bodies that have not ended, and responses that are not read.
 import type { ServerResponse } from 'node:http';
 import { fail } from '../../errors.ts';
 import { networkOf } from '../client-network.ts';
 
-/** Most bodies and answers are shorter, and need no count. */
+/** Shorter bodies and responses, which are most, are not counted. */
 export const uncountedBytes = 65_536;
 
-/** What an upload or a download is counted as: a file is open for it, however long its client likes to rest. */
+/** An upload or a download counts as so many bytes: a file stays open for it, however slow its client is. */
 export const openFileBytes = 1_048_576;
 
-/** Counts bytes for a request until its answer is through. Throws `429 too_many_requests` when its address holds too much. */
+/** Counts bytes for a request until its response is sent. Throws `429 too_many_requests` when its address has too many. */
 export type ReserveMemory = (response: ServerResponse, ip: string, bytes: number) => void;
 
 const retryAfter = [['Retry-After', '1']] as const;
 
-/** Every address may hold `most` bytes; one request alone may always hold what it needs. */
-export function memoryLimit(most: number): ReserveMemory {
+/** Allows each address `maxBytes`. A request that is the only one of its address may always have what it needs. */
+export function memoryLimit(maxBytes: number): ReserveMemory {
   const byAddress = new Map<string, number>();
   const byResponse = new WeakMap<ServerResponse, number>();
   const release = (response: ServerResponse, key: string) => {
@@ -30,7 +30,7 @@ export function memoryLimit(most: number): ReserveMemory {
     const key = networkOf(ip);
     const sum = byAddress.get(key) ?? 0;
     const own = byResponse.get(response);
-    if (sum > (own ?? 0) && sum + bytes > most) {
+    if (sum > (own ?? 0) && sum + bytes > maxBytes) {
       fail(
         'too_many_requests',
         'this address has too many long requests under way; send fewer at once',
@@ -40,13 +40,13 @@ export function memoryLimit(most: number): ReserveMemory {
     byAddress.set(key, sum + bytes);
     byResponse.set(response, (own ?? 0) + bytes);
     if (own !== undefined) return;
-    const over = () => {
-      response.off('close', over);
-      socket.off('close', over);
+    const onClose = () => {
+      response.off('close', onClose);
+      socket.off('close', onClose);
       release(response, key);
     };
-    response.once('close', over);
-    // An answer that had to wait for the one before it is told nothing when its connection closes.
-    socket.once('close', over);
+    response.once('close', onClose);
+    // A pipelined response that still waits emits no 'close' when its connection closes.
+    socket.once('close', onClose);
   };
 }

@@ -1,27 +1,27 @@
-// How many requests of one connection may wait behind one that is not answered yet.
+// Limits how many pipelined requests of one connection may wait for their responses.
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What pipelines at all sends some dozens. Each that waits costs a hundred times what it took to send. */
-const mostWaiting = 100;
+/** Clients that pipeline at all send some dozens. A request that waits costs a hundred times what it took to send it. */
+const maxWaiting = 100;
 
 /**
- * Cuts connections off on which more wait. Node stops reading one only when the answers that wait are long, and then has
- * some thousand requests from the packet that it is at.
+ * Closes connections on which more requests wait. Node stops reading a connection only when long responses wait on it, and by
+ * then it has some thousand requests from one packet.
  */
 export function limitPipelining(handler: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>();
   return (request, response) => {
     const { socket } = request;
     if (socket.destroyed) {
-      // Else Node makes an error of it, with a stack: of the thousands that a packet can hold, as much work as they were.
+      // Otherwise Node makes an error with a stack for each of the thousands of requests that a packet may hold.
       request.destroy();
       return;
     }
-    // An answer has its connection once those before it are through.
+    // A response gets the socket once those before it are sent.
     if (response.socket === null) {
       const count = (waiting.get(socket) ?? 0) + 1;
-      if (count > mostWaiting) {
+      if (count > maxWaiting) {
         socket.destroy();
         return;
       }

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { currentResponse } from '../../http/node-internals.ts';
 import { type ApiError, fail } from '../../errors.ts';
 import type { HeaderList } from '../../http/header-list.ts';
-import { writeLastResponse } from '../../http/raw-response.ts';
+import { writeLastResponse } from '../../http/last-response.ts';
 import { decodeSegment } from '../../http/path-segment.ts';
 import { queryParameters } from '../../http/query-parameters.ts';
 import { decideScope, type Principal } from '../../scope.ts';

@@ -1,4 +1,4 @@
-// The text of answers, and how it is made of long ones.
+// Bodies of responses, and how long ones are rendered.
 import { expect, it } from 'vitest';
 import { bodyLength, renderBody } from '../../../api/http/response-body.ts';
 import { ApiError } from '../../../api/errors.ts';
@@ -6,15 +6,18 @@ import { JsonText } from '../../../storage/sql/json-text.ts';
 
 const text = 'x'.repeat(600_000);
 
-/** The text of an answer, and how many turns were taken for it. */
-async function make(value: unknown, most?: number): Promise<{ text: string; turns: number; bytes: number }> {
+/** The text of a body, and how many turns it took. */
+async function make(
+  value: unknown,
+  maxLength?: number,
+): Promise<{ text: string; turns: number; bytes: number }> {
   let turns = 0;
   const body = await renderBody(value, {
-    turn: () => {
+    waitForTurn: () => {
       turns++;
       return Promise.resolve();
     },
-    ...(most === undefined ? {} : { most }),
+    ...(maxLength === undefined ? {} : { maxLength }),
   });
   return {
     text: typeof body === 'string' ? body : Buffer.concat(body).toString('utf8'),
@@ -76,7 +79,7 @@ it('reads short JSON, and writes it again', async () => {
 });
 
 it('leaves a text that is no JSON alone', async () => {
-  expect(await renderBody('plain', { contentType: 'text/plain', turn: () => Promise.resolve() })).toBe(
+  expect(await renderBody('plain', { contentType: 'text/plain', waitForTurn: () => Promise.resolve() })).toBe(
     'plain',
   );
   expect((await make('json')).text).toBe('"json"');

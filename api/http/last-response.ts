@@ -1,13 +1,13 @@
-// The last answer on a connection that Node's server has let go of: written by hand, as no `ServerResponse` is left for it.
+// The last response on a connection: JSON, after which the connection closes.
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { HeaderList } from './header-list.ts';
 import { jsonContent } from './response-headers.ts';
 
-/** How long the client may leave its side of the connection open after we have closed ours, in milliseconds. */
-const mostFarewell = 10_000;
+/** The time that a client has to close its side of the connection after the server has closed its own, in milliseconds. */
+const closeTimeoutMs = 10_000;
 
-/** The headers of an answer in JSON behind which the connection is closed. */
+/** Adds the headers of a last response. */
 export function lastResponseHeaders(headers: HeaderList, body: string): HeaderList {
   return [
     ...headers,
@@ -17,7 +17,10 @@ export function lastResponseHeaders(headers: HeaderList, body: string): HeaderLi
   ];
 }
 
-/** Answers with JSON and closes the connection, whose errors and time nobody else looks after. */
+/**
+ * Writes a last response to a socket that Node's server has handed over, so that there is no `ServerResponse` for it. Handles
+ * the errors of the socket, and closes it in time.
+ */
 export function writeLastResponse(
   socket: Duplex,
   { status, headers, body }: { status: number; headers: HeaderList; body: string },
@@ -25,6 +28,6 @@ export function writeLastResponse(
   const lines = lastResponseHeaders(headers, body).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.on('error', () => socket.destroy());
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
-  const deadline = setTimeout(() => socket.destroy(), mostFarewell);
-  socket.once('close', () => clearTimeout(deadline));
+  const timeout = setTimeout(() => socket.destroy(), closeTimeoutMs);
+  socket.once('close', () => clearTimeout(timeout));
 }

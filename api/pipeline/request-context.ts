@@ -1,0 +1,42 @@
+// Makes what a route's handler sees of a request.
+import type { RequestContext, ResponseOverrides } from '../contract/route.ts';
+import type { Deps } from '../deps.ts';
+import { queryParameters } from '../http/query-parameters.ts';
+import type { RequestInfo } from '../http/request-info.ts';
+import type { Principal, Scope } from '../scope.ts';
+import type { AnyTarget } from '../target.ts';
+import { readBearer, readCookie } from './authenticate.ts';
+import { bodyStreamOf } from './body.ts';
+import type { RequestGuards } from './guards.ts';
+
+/** What the steps before the handler have found out. */
+interface Findings {
+  principal: Principal | null;
+  params: Readonly<Record<string, string>>;
+  target: AnyTarget;
+  overrides: ResponseOverrides;
+}
+
+/** The context of a request whose query and body have not been read yet. */
+export function createContext(
+  { deps, authenticator }: Pick<RequestGuards, 'authenticator'> & { deps: Deps },
+  request: RequestInfo,
+  { principal, params, target, overrides }: Findings,
+): RequestContext<string, Scope, unknown, unknown> {
+  return {
+    deps,
+    params,
+    target,
+    principal,
+    overrides,
+    query: undefined,
+    body: undefined,
+    admitted: undefined,
+    queryParameters: () => queryParameters(request.event.url.search),
+    origin: { requestId: request.requestId, ip: request.ip, userAgent: request.header('user-agent') ?? '' },
+    cookie: (name) => readCookie(request, `${authenticator.cookiePrefix}_${name}`),
+    bodyStream: () => bodyStreamOf(request),
+    bearer: () => readBearer(request),
+    now: request.now,
+  };
+}
