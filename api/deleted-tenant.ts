@@ -1,12 +1,12 @@
-// Requests whose app or workspace is deleted under them: the database then refuses what is left of their work, and hooks end.
+// Explains the failures of requests whose app or workspace was deleted meanwhile: statements fail then, and hooks end.
 import type { AppDefinition } from '../storage/definition.ts';
 import { mayBeDropped } from '../storage/errors.ts';
 import { ApiError } from './errors.ts';
 import { type AnyTarget, type Definitions, failNoApp, failNoWorkspace } from './target.ts';
 
 /**
- * What a request has failed with: where the database or the hooks do not do their work because the workspace or app of its
- * path has been deleted meanwhile, the `404` of that, else the error as it came.
+ * Translates the error of a request to a `404` when the workspace or app of its path has been deleted meanwhile. Returns any
+ * other error as it is.
  */
 export async function explainFailure(
   definitions: Pick<Definitions, 'peekApp' | 'workspace' | 'exists'>,
@@ -16,7 +16,7 @@ export async function explainFailure(
   if (workspace === undefined) return error;
   if (!mayBeDropped(error) && !mayBeOfHooksEnd(definitions, app, error)) return error;
   try {
-    // Another one may have the id by now.
+    // Another workspace may have the id by now.
     const { id, database } = workspace;
     if ((await definitions.workspace(id))?.database !== database) failNoWorkspace(id);
     if (app !== undefined && !await definitions.exists(app)) failNoApp(app.id);
@@ -26,7 +26,7 @@ export async function explainFailure(
   return error;
 }
 
-/** Whether work for an app of a workspace may have failed because that app has been deleted meanwhile. */
+/** Resolves with true when work for an app may have failed because the app has been deleted meanwhile. */
 export async function isOfDeletedApp(
   definitions: Pick<Definitions, 'peekApp' | 'exists'>,
   app: AppDefinition,
@@ -36,7 +36,7 @@ export async function isOfDeletedApp(
     !await definitions.exists(app);
 }
 
-/** Hooks fail for many reasons, and often: the database is asked only where the app is not what it was to the request. */
+/** Hooks fail for many reasons. The database is asked only when the app's definition has changed since the request began. */
 function mayBeOfHooksEnd(
   definitions: Pick<Definitions, 'peekApp'>,
   app: AppDefinition | undefined,

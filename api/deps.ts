@@ -1,4 +1,4 @@
-// Everything a feature may need, built once in main.ts and handed down; a function asks for a `Pick` of it.
+// The parts of a process that features depend on, made once in main.ts. A function takes a `Pick` of them.
 import type { BlobStore } from '../storage/blobs/blob-store.ts';
 import type { KeyedMutex } from '../storage/concurrency/keyed-mutex.ts';
 import type { Databases } from '../storage/connections/databases.ts';
@@ -28,16 +28,16 @@ import type { Quotas } from './usage/quotas.ts';
 /** The parts of one API process. */
 export interface Deps {
   config: Config;
-  /** The clock; requests read it once. */
+  /** The clock, which a request reads once. */
   now: () => Date;
-  /** A new v7 UUID. */
+  /** Makes a UUID of version 7. */
   newId: () => string;
   databases: Databases;
   /** The bytes of files. */
   blobs: BlobStore;
-  /** What making and dropping databases, roles and schemas needs. */
+  /** Creates and drops databases, roles and schemas. */
   provisioning: Provisioning;
-  /** Reaps and refills in the background. */
+  /** Drops deleted databases and makes spare ones, in the background. */
   upkeep: Upkeep;
   /** Encryption at rest, derived from the master key. */
   secrets: Secrets;
@@ -46,35 +46,35 @@ export interface Deps {
   recordCache: RecordCache;
   /** Orders writes of the same record. */
   writeOrder: KeyedMutex;
-  /** Who watches which collection, and is told of writes. */
+  /** The subscriptions to collections, which get the changes of records. */
   realtime: Hub;
-  /** Requests that somebody waits for. */
+  /** How busy the process is with requests. */
   traffic: Traffic;
-  /** The code that apps have put in: what it wants to be called for, and how it is loaded. */
+  /** The hooks of apps. */
   hooks: Hooks;
-  /** The wall that their runners are behind. */
+  /** The sandbox of hook runners. */
   sandbox: Sandbox;
   tokens: AccessTokens;
   signingKeys: SigningKeys;
   passwords: Passwords;
   /** The public keys of OpenID providers. */
   issuerKeys: IssuerKeys;
-  /** Ends or weakens tokens that are still running. */
+  /** Revokes tokens, or some of their rights, before they expire. */
   revocations: Revocations;
   policies: Policies;
-  /** What each level has set, for those who show and change it. */
+  /** The policies that each level has set. */
   policyCache: PolicyCache;
-  /** How much apps are used. */
+  /** Counts the use of apps. */
   activity: ActivityMeter;
-  /** How much apps may be used, and may hold. */
+  /** Limits the use of apps, and what they store. */
   quotas: Quotas;
-  /** Letters to end-users. */
+  /** Mail to end-users. */
   mail: MailQueue;
   /** Requests to other servers. */
   egress: Egress;
-  /** Hears of new entries of audit logs, and seals them. */
+  /** Seals the new entries of audit logs. */
   seals: SealQueue;
   observe: Observe;
-  /** Whether the first-run setup is complete; turns true once and stays. */
+  /** `initialized` is true once the first-run setup is complete, and stays true. */
   setup: { initialized: boolean };
 }

@@ -1,4 +1,4 @@
-// The API process: the one place where its parts are put together.
+// The API process: puts its parts together, starts and stops them.
 import { setTimeout as pause } from 'node:timers/promises';
 import { openBlobs } from '../storage/blobs/open.ts';
 import { unpatchedFiles } from '../storage/connections/driver/driver.ts';
@@ -39,14 +39,14 @@ import { ActivityMeter } from './usage/activity.ts';
 import { Quotas } from './usage/quotas.ts';
 import type { Sharing } from './usage/remainder.ts';
 
-const drainMilliseconds = 10_000;
-/** What streams get to say goodbye when the server stops. */
-const farewellMilliseconds = 2_000;
-const databaseWaitMilliseconds = 30_000;
-const databaseRetryMilliseconds = 200;
+const drainMs = 10_000;
+/** The time to close streams when the server stops. */
+const streamCloseMs = 2_000;
+const databaseTimeoutMs = 30_000;
+const databaseRetryMs = 200;
 const spares = 3;
 
-/** A running API, until it is told to stop. */
+/** Starts the API. */
 async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const now = () => new Date();
   const newId = uuidV7Source(Date.now);
@@ -80,28 +80,28 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
     egress: createEgress(config),
     quotas: new Quotas({ ...parts, sharing: sharingOf(start), now: Date.now }),
   };
-  hearSupervisor(receive);
-  await putInOrder(deps, start);
-  const changes = await startCacheSync(deps, { definitions, auth, hooks, learnSetup: refreshSetup });
-  const listening = await openDoor(deps, start, changes);
+  listenToSupervisor(receive);
+  await prepare(deps, start);
+  const cacheSync = await startCacheSync(deps, { definitions, auth, hooks, refreshSetup });
+  const server = await openHttp(deps, start, cacheSync);
   mail.start();
   const open = [hooks, auth, mail, deps.egress, activity, sweepingOf(start, parts), seals, storage];
-  tell({ type: 'ready', url: listening.url, initialized: deps.setup.initialized });
+  send({ type: 'ready', url: server.url, initialized: deps.setup.initialized });
   return {
     async stop() {
-      // Streams would be waited for as if they were answers.
-      await Promise.all([listening.close(drainMilliseconds), realtime.close(farewellMilliseconds)]);
-      await changes.stop();
+      // At the same time, because the server waits for streams as for other responses.
+      await Promise.all([server.close(drainMs), realtime.close(streamCloseMs)]);
+      await cacheSync.stop();
       for (const part of open) await part.close();
     },
   };
 }
 
 function hookPorts(deps: () => Deps, { worker }: ApiStart) {
-  return { send: tell, deps, answerCall: handleCall, worker };
+  return { send, deps, answerCall: handleCall, worker };
 }
 
-/** For the one process on PostgreSQL of our own: nobody else writes there. */
+/** Only for the one process on the embedded database, where nothing else writes. */
 function settledOf(
   { config: { api, database } }: ApiStart,
   { databases }: Storage,
@@ -109,63 +109,63 @@ function settledOf(
   return api.workers === 1 && database.url === '' ? () => databases.lostConnections.whenEnded() : undefined;
 }
 
-/** One process sweeps for all. */
+/** Starts the sweeping of files, which one process does for all. */
 function sweepingOf({ worker }: ApiStart, parts: Parameters<typeof startSweeping>[0]): Sweeping {
   return worker === 0 ? startSweeping(parts) : { close: () => Promise.resolve() };
 }
 
-/** What one process does for all of them before it lets requests in, and a successor for the one that died. */
-async function putInOrder(deps: Deps, { worker, successor }: ApiStart): Promise<void> {
+/** Does what one process does for all before it serves, and what a successor does for a process that died. */
+async function prepare(deps: Deps, { worker, successor }: ApiStart): Promise<void> {
   if (worker === 0 || successor) await settleDepartures(deps);
   if (worker === 0) {
     if (unpatchedFiles.length > 0) deps.observe({ type: 'driver_unpatched', files: unpatchedFiles });
     await recordSandbox(deps);
   }
-  // It may have died between a change and the message of it.
+  // The process may have died between a change and its notification.
   if (successor) await deps.databases.control.run(notifyResync);
 }
 
-/** What the supervisor asks, and says of hook runners and of their files. */
-function hearSupervisor(receive: HookSystem['receive']): void {
+/** Receives the supervisor's messages: pings, and those about hook runners and their files. */
+function listenToSupervisor(receive: HookSystem['receive']): void {
   process.on('message', (message: ToApi, handle: unknown) => {
-    if (message.type === 'ping') tell({ type: 'pong' });
+    if (message.type === 'ping') send({ type: 'pong' });
     else if (message.type !== 'start' && message.type !== 'stop') receive(message, handle);
   });
 }
 
-/** Requests and WebSockets come through the same one. */
-async function openDoor(
+/** Opens the port for requests and WebSockets, with the same guards for both. */
+async function openHttp(
   deps: Deps,
   { worker, successor }: ApiStart,
-  hearing: CacheSync,
+  cacheSync: CacheSync,
 ): Promise<OpenServer> {
   const { http: { host, port }, api } = deps.config;
-  const door = createGuards(deps, hearing);
-  const sockets = createWebSockets(deps, door);
-  const listening = await openServer(nodeListener(createHttpApp(deps, door, routes)), {
+  const guards = createGuards(deps, cacheSync);
+  const sockets = createWebSockets(deps, guards);
+  const server = await openServer(nodeListener(createHttpApp(deps, guards, routes)), {
     host,
     port,
     isShared: api.workers > 1,
     isFirst: worker === 0 && !successor,
-    securityHeaders: door.securityHeaders,
-    mount: (server) => sockets.mount(server),
+    securityHeaders: guards.securityHeaders,
+    mount: (http) => sockets.mount(http),
   });
-  deps.observe({ type: 'server_ready', url: listening.url });
-  return listening;
+  deps.observe({ type: 'server_ready', url: server.url });
+  return server;
 }
 
 function sharingOf({ config: { api: { workers } }, worker }: ApiStart): Sharing {
   return { isAlone: workers === 1, workers, worker };
 }
 
-/** A server that is starting, or being replaced, is waited for; one that lacks something is not. */
+/** Opens the storage. Waits for a database server that is starting or being replaced, but not for one that lacks something. */
 async function openWhenReachable(
   start: ApiStart,
   { blobs, now, newId, observe }: Pick<Deps, 'blobs' | 'now' | 'newId' | 'observe'>,
 ): Promise<Storage> {
   const { config } = start;
-  const deadline = Date.now() + databaseWaitMilliseconds;
-  let isTold = false;
+  const deadline = Date.now() + databaseTimeoutMs;
+  let isReported = false;
   for (;;) {
     try {
       return await openStorage({
@@ -180,7 +180,7 @@ async function openWhenReachable(
         now,
         newId,
         report: (done, total) =>
-          tell({ type: 'progress', message: `migrating databases: ${done} of ${total}` }),
+          send({ type: 'progress', message: `migrating databases: ${done} of ${total}` }),
         onReaped: (database) => observe({ type: 'workspace_reaped', database }),
         onFailure: logFailure({ observe }, 'keep databases'),
       });
@@ -188,11 +188,11 @@ async function openWhenReachable(
       const mayPass = error instanceof StorageError && error.failure === 'unavailable';
       if (!mayPass) throw error;
       if (Date.now() > deadline) throw new StartRefused(`the database does not answer: ${reasonOf(error)}`);
-      if (!isTold) {
-        tell({ type: 'progress', message: `the database does not answer yet: ${reasonOf(error)}` });
+      if (!isReported) {
+        send({ type: 'progress', message: `the database does not answer yet: ${reasonOf(error)}` });
       }
-      isTold = true;
-      await pause(databaseRetryMilliseconds);
+      isReported = true;
+      await pause(databaseRetryMs);
     }
   }
 }
@@ -200,22 +200,22 @@ async function openWhenReachable(
 function reasonOf(error: StorageError): string {
   const { cause } = error;
   if (!(cause instanceof Error)) return error.message;
-  // The driver would name a host and a port that it was not given.
+  // The driver's message would name a host and a port that are not in the configuration.
   return 'code' in cause && cause.code === 'CONNECT_TIMEOUT' ? 'no answer' : cause.message;
 }
 
-function tell(message: FromApi): void {
+function send(message: FromApi): void {
   process.send?.(message);
 }
 
 function refuse(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof StartRefused) && error instanceof Error) console.error(error.stack);
-  tell({ type: 'failed', message });
+  send({ type: 'failed', message });
   process.exit(1);
 }
 
-// Without its supervisor it must not go on: nobody would stop it.
+// Without its supervisor, nothing would stop this process.
 process.on('disconnect', () => process.exit(1));
 
 process.once('message', (message: ToApi) => {

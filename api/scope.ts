@@ -1,20 +1,20 @@
-// Who may do what, as data: every route names a scope; a scope is decided from the token's claims alone.
+// The scopes of routes, as data. A scope is decided by the claims of the token alone.
 
 /** The `role` claim of an access token. */
 export type Role = 'master_admin' | 'workspace_admin' | 'app_admin' | 'user';
 
-/** Who is asking, as their access token says. */
+/** The subject of an access token. */
 export interface Principal {
   role: Role;
-  /** Id of the admin or user. */
+  /** The id of the admin or user. */
   id: string;
   /** Absent for a master admin. */
   workspace?: string;
-  /** The only apps that the token is good for; absent: every app of the workspace. */
+  /** The only apps that the token is valid for; without it, all apps of the workspace. */
   apps?: readonly string[];
-  /** Id of the token, for revocation. */
+  /** The id of the token, by which it can be revoked. */
   jti: string;
-  /** When the token was issued and when it ends, in seconds since 1970. */
+  /** The times at which the token was issued and expires, in seconds since 1970. */
   issuedAt: number;
   expiresAt: number;
 }
@@ -26,15 +26,15 @@ export interface TenantPath {
 }
 
 interface ScopeRule {
-  /** For the API description. */
+  /** A phrase for the API description. */
   who: string;
-  /** Whether a caller without a token may go on. */
+  /** True when callers need no token. */
   anonymous: boolean;
-  admits(principal: Principal, place: TenantPath): boolean;
+  admits(principal: Principal, path: TenantPath): boolean;
 }
 
-/** Whether the token's claims cover the place at all. */
-function reaches(principal: Principal, { workspace, app }: TenantPath): boolean {
+/** True when the claims of the token cover the workspace and the app. */
+function covers(principal: Principal, { workspace, app }: TenantPath): boolean {
   if (principal.role === 'master_admin') return true;
   if (workspace !== undefined && principal.workspace !== workspace) return false;
   return app === undefined || principal.apps === undefined || principal.apps.includes(app);
@@ -42,42 +42,42 @@ function reaches(principal: Principal, { workspace, app }: TenantPath): boolean 
 
 const isAdmin = ({ role }: Principal) => role !== 'user';
 
-/** The scopes. `open` routes ignore a token; `anyone` routes refuse a bad one or one of another workspace. */
+/** The scopes. `open` routes ignore a token; `anyone` routes refuse a bad one, and one of another workspace. */
 export const scopes = {
   open: { who: 'anyone; a token is ignored', anonymous: true, admits: () => true },
-  anyone: { who: 'anyone', anonymous: true, admits: reaches },
+  anyone: { who: 'anyone', anonymous: true, admits: covers },
   master: { who: 'master admin', anonymous: false, admits: (p) => p.role === 'master_admin' },
   admin: { who: 'any admin', anonymous: false, admits: isAdmin },
   realm: {
     who: 'any admin of the workspace',
     anonymous: false,
-    admits: (p, at) => isAdmin(p) && reaches(p, at),
+    admits: (p, at) => isAdmin(p) && covers(p, at),
   },
   workspace_admin: {
     who: 'workspace admin or above',
     anonymous: false,
-    admits: (p, at) => (p.role === 'master_admin' || p.role === 'workspace_admin') && reaches(p, at),
+    admits: (p, at) => (p.role === 'master_admin' || p.role === 'workspace_admin') && covers(p, at),
   },
-  app_admin: { who: 'app admin or above', anonymous: false, admits: (p, at) => isAdmin(p) && reaches(p, at) },
-  user: { who: 'end-user', anonymous: false, admits: (p, at) => p.role === 'user' && reaches(p, at) },
-  member: { who: 'anyone signed in', anonymous: false, admits: reaches },
+  app_admin: { who: 'app admin or above', anonymous: false, admits: (p, at) => isAdmin(p) && covers(p, at) },
+  user: { who: 'end-user', anonymous: false, admits: (p, at) => p.role === 'user' && covers(p, at) },
+  member: { who: 'anyone signed in', anonymous: false, admits: covers },
 } as const satisfies Record<string, ScopeRule>;
 
 /** A name of the table above. */
 export type Scope = keyof typeof scopes;
 
-/** Decides a scope without asking the database. */
+/** Decides a scope. */
 export function decideScope(
   scope: Scope,
   principal: Principal | null,
-  place: TenantPath,
+  path: TenantPath,
 ): 'allow' | 'unauthorized' | 'forbidden' {
   const rule: ScopeRule = scopes[scope];
   if (principal === null) return rule.anonymous ? 'allow' : 'unauthorized';
-  return rule.admits(principal, place) ? 'allow' : 'forbidden';
+  return rule.admits(principal, path) ? 'allow' : 'forbidden';
 }
 
-/** Whether this principal passes every access rule of the app (decisions: admins with access to it do). */
-export function bypassesRules(principal: Principal | null, place: TenantPath): boolean {
-  return principal !== null && isAdmin(principal) && reaches(principal, place);
+/** True for admins with access to the app: they pass every access rule. */
+export function bypassesRules(principal: Principal | null, path: TenantPath): boolean {
+  return principal !== null && isAdmin(principal) && covers(principal, path);
 }

@@ -1,4 +1,4 @@
-// What a URL names: the workspace, app and collection behind its parameters, or the 404 that says which is missing.
+// Finds the workspace, app and collection that a URL names, or fails with a 404 that says which is missing.
 import type { Change } from '../storage/control/changes.ts';
 import type { Sql } from '../storage/connections/pool.ts';
 import type {
@@ -11,27 +11,27 @@ import { readableCollection } from '../storage/workspace/identities.ts';
 import { isSameWorkspace } from '../storage/control/workspaces.ts';
 import { fail } from './errors.ts';
 
-/** The cache of definitions, as requests use it. */
+/** The cache of the definitions of workspaces and apps. */
 export interface Definitions {
-  /** A definition that is in memory, without waiting; for the hot path. */
+  /** Finds a definition that is in memory. */
   peekApp(workspace: string, app: string): AppDefinition | undefined;
   workspace(id: string): Promise<WorkspaceDefinition | undefined>;
   app(workspace: string, app: string): Promise<AppDefinition | undefined>;
-  /** Whether an app is still there, once whoever may be deleting it has come to an end. */
+  /** Resolves with true when an app still exists, after the end of a deletion that may be under way. */
   exists(app: AppIdentity): Promise<boolean>;
-  /** Forgets what is known of a workspace or one of its apps, here at once and in other processes soon. */
+  /** Invalidates what is cached of a workspace or one of its apps, here at once and in other processes soon. */
   invalidate(workspace: string, app?: string): Promise<void>;
-  /** Forgets in this process only, when the change has been published with its own transaction. */
+  /** Invalidates in this process only, for a change whose own transaction has notified the others. */
   invalidateLocally(change: Change): void;
 }
 
-/** The definitions that a route's path promises its handler. */
+/** The definitions that the path of a route names, for its handler. */
 export type RouteTarget<Path extends string> =
   & (Path extends `${string}/:workspace${string}` ? { workspace: WorkspaceDefinition } : unknown)
   & (Path extends `${string}/:app${string}` ? { app: AppDefinition } : unknown)
   & (Path extends `${string}/:coll${string}` ? { collection: CollectionDefinition } : unknown);
 
-/** All that can be found; which members are set follows from the path's parameters. */
+/** The definitions that a path may name; its parameters decide which are set. */
 export interface AnyTarget {
   workspace?: WorkspaceDefinition;
   app?: AppDefinition;
@@ -40,7 +40,7 @@ export interface AnyTarget {
 
 const nothing: AnyTarget = {};
 
-/** Finds what the parameters name. Throws `404` `workspace_not_found`, `app_not_found` or `not_found`. */
+/** Finds the definitions that the parameters name. Throws `404` `workspace_not_found`, `app_not_found` or `not_found`. */
 export function findTarget(
   definitions: Definitions,
   params: Readonly<Record<string, string>>,
@@ -54,7 +54,7 @@ export function findTarget(
     : withCollection(known, coll);
 }
 
-/** An app that may not be in memory. Throws `404` `workspace_not_found` or `app_not_found`. */
+/** Finds an app that may not be in memory. Throws `404` `workspace_not_found` or `app_not_found`. */
 export async function findApp(
   definitions: Pick<Definitions, 'workspace' | 'app'>,
   workspace: string,
@@ -75,14 +75,14 @@ function withCollection(app: AppDefinition, id: string | undefined): AnyTarget {
   return id === undefined ? { workspace, app } : { workspace, app, collection: requireCollection(app, id) };
 }
 
-/** A collection of an app, also a built-in one. Throws `404 not_found`. */
+/** Finds a collection of an app, also a built-in one. Throws `404 not_found`. */
 export function requireCollection(app: AppDefinition, id: string): CollectionDefinition {
   return readableCollection(app, id) ?? failNoCollection(id);
 }
 
 /**
- * Keeps exactly this workspace from being deleted until a transaction of the control database ends, for what is written
- * there under its id alone: it may be another's by now. Throws `404 workspace_not_found`.
+ * Locks a workspace against deletion until a transaction of the control database ends. For writes there that name the
+ * workspace by its id alone, which another workspace may have by now. Throws `404 workspace_not_found`.
  */
 export async function lockWorkspace(
   control: Sql,
@@ -91,17 +91,17 @@ export async function lockWorkspace(
   if (!await isSameWorkspace(control, workspace)) failNoWorkspace(workspace.id);
 }
 
-/** Ends a request for a workspace that does not exist. */
+/** Throws `404 workspace_not_found`. */
 export function failNoWorkspace(id: string): never {
   fail('workspace_not_found', `workspace "${id}" does not exist`);
 }
 
-/** Ends a request for an app that does not exist. */
+/** Throws `404 app_not_found`. */
 export function failNoApp(id: string): never {
   fail('app_not_found', `app "${id}" does not exist`);
 }
 
-/** Ends a request for a collection that does not exist. */
+/** Throws `404 not_found` for a collection. */
 export function failNoCollection(id: string): never {
   fail('not_found', `collection "${id.slice(0, 100)}" does not exist`);
 }

@@ -1,5 +1,4 @@
-// What hook code may ask of the server: the same features that requests use, with the rights of an admin of its own app and of
-// nothing else.
+// The calls of hook code to the server. They use the same features as requests, with the rights of an admin of their own app.
 import type { CallTable } from '../../hook-runner/calls.ts';
 import type { CallFrame } from '../../hook-runner/protocol.ts';
 import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
@@ -23,20 +22,20 @@ import { sendForHook } from './mail.ts';
 import { findOwnApp } from './own-app.ts';
 import { publishForHook } from './publish.ts';
 
-interface Caller {
+interface CallScope {
   deps: Deps;
   app: AppDefinition;
   context: CallContext;
 }
 
-/** More than the answers of one run may have together: a longer list is not even loaded. */
+/** The longest list in bytes. The responses of one run may have less together, so that more need not be loaded. */
 const maxListBytes = 4 * 1_048_576;
 
-type Answers = {
-  [Method in keyof CallTable]: (caller: Caller, ...args: CallTable[Method]['args']) => unknown;
+type Handlers = {
+  [Method in keyof CallTable]: (scope: CallScope, ...args: CallTable[Method]['args']) => unknown;
 };
 
-const answers: Answers = {
+const handlers: Handlers = {
   'records.findOne': async ({ deps, app }, coll, id) => {
     const target = targetOf(app, coll);
     const lookup = { access: unboundedAccess('get', deps.now()), id };
@@ -56,17 +55,17 @@ const answers: Answers = {
   'records.create': ({ deps, app, context }, coll, input) => {
     const now = deps.now();
     const access = unboundedAccess('create', now);
-    return createRecord(deps, targetOf(app, coll), { access, input, now, caller: authorOf(context) });
+    return createRecord(deps, targetOf(app, coll), { access, input, now, caller: callerOf(context) });
   },
   'records.update': ({ deps, app, context }, coll, id, input) => {
     const now = deps.now();
     const access = unboundedAccess('update', now);
-    return updateRecord(deps, targetOf(app, coll), { access, id, input, now, caller: authorOf(context) });
+    return updateRecord(deps, targetOf(app, coll), { access, id, input, now, caller: callerOf(context) });
   },
   'records.delete': async ({ deps, app, context }, coll, id) => {
     const now = deps.now();
     const access = unboundedAccess('delete', now);
-    await removeRecord(deps, targetOf(app, coll), { access, id, now, caller: authorOf(context) });
+    await removeRecord(deps, targetOf(app, coll), { access, id, now, caller: callerOf(context) });
     return null;
   },
   'users.findOne': async ({ deps, app }, id) => {
@@ -77,30 +76,30 @@ const answers: Answers = {
   },
   'files.get': ({ deps, app }, id) => readForHook(deps, app, id),
   'files.create': ({ deps, app }, file) => storeForHook(deps, app, file),
-  'files.delete': ({ deps, app, context }, id) => deleteForHook(deps, app, { id, caller: authorOf(context) }),
+  'files.delete': ({ deps, app, context }, id) => deleteForHook(deps, app, { id, caller: callerOf(context) }),
   'mail.send': ({ deps, app }, mail) => sendForHook(deps, app, mail),
   'realtime.publish': ({ deps, app }, ...event) => publishForHook(deps, app, event),
   'fetch': ({ deps, app, context }, request) => fetchForHook(deps, app, { request, context }),
 };
 
-/** Does what a call asks for. Throws `ApiError` and whatever features throw. */
+/** Handles one call of an app. Throws `ApiError` and what the features throw. */
 export async function handleCall(
   deps: Deps,
   app: AppIdentity,
   call: CallFrame,
   context: CallContext,
 ): Promise<unknown> {
-  return await answerOne({ deps, app: await findOwnApp(deps, app), context }, call);
+  return await dispatch({ deps, app: await findOwnApp(deps, app), context }, call);
 }
 
-function answerOne(caller: Caller, call: CallFrame): unknown {
-  // Method and arguments are of the same row of the table: see `readMessage`.
-  const answer = answers[call.method] as (caller: Caller, ...args: readonly unknown[]) => unknown;
-  return answer(caller, ...call.args);
+function dispatch(scope: CallScope, call: CallFrame): unknown {
+  // `readMessage` has checked the arguments against the row of the method.
+  const handler = handlers[call.method] as (scope: CallScope, ...args: readonly unknown[]) => unknown;
+  return handler(scope, ...call.args);
 }
 
-/** What a write by hook code hangs on. */
-function authorOf({ requestId, depth, deadline, aside }: CallContext): Author {
+/** The caller of a write by hook code. */
+function callerOf({ requestId, depth, deadline, aside }: CallContext): Author {
   return { principal: null, requestId, hook: { depth: depth + 1, deadline, aside } };
 }
 

@@ -1,4 +1,4 @@
-// Decompresses the answers of other servers, as `fetch` shows them.
+// Decompresses the responses of other servers for `fetch`.
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 import { errorCode } from '../../storage/sql/error-code.ts';
@@ -12,32 +12,32 @@ interface Limit {
 
 type Decode = (body: Buffer, limit: Limit) => Promise<Buffer>;
 
-const inflated: Decode = promisify(inflate);
-const inflatedRaw: Decode = promisify(inflateRaw);
-const gunzipped: Decode = promisify(gunzip);
-const unpacked = promisify(zstdDecompress);
-/** An answer says how much memory it wants beside itself; RFC 9659 lets it have 8 MiB. */
+const decodeZlib: Decode = promisify(inflate);
+const decodeDeflate: Decode = promisify(inflateRaw);
+const decodeGzip: Decode = promisify(gunzip);
+const decodeZstd = promisify(zstdDecompress);
+/** A response says how much memory its decoding takes; RFC 9659 allows 8 MiB. */
 const window = { [constants.ZSTD_d_windowLogMax]: 23 };
 
-/** By the names of RFC 9110 section 8.4.1 and of the registry. */
+/** The codings of RFC 9110 section 8.4.1 and of the registry, by their names. */
 const codings: ReadonlyMap<string, Decode> = new Map<string, Decode>([
-  ['gzip', gunzipped],
-  ['x-gzip', gunzipped],
-  // Some servers leave out the wrapping that the name asks for; a wrapped one begins with an 8.
+  ['gzip', decodeGzip],
+  ['x-gzip', decodeGzip],
+  // Some servers leave out the zlib wrapper that the name promises; a wrapped body begins with an 8.
   [
     'deflate',
-    (body, limit) => ((body[0] ?? 8) & 0xf) === 8 ? inflated(body, limit) : inflatedRaw(body, limit),
+    (body, limit) => ((body[0] ?? 8) & 0xf) === 8 ? decodeZlib(body, limit) : decodeDeflate(body, limit),
   ],
   ['br', promisify(brotliDecompress)],
-  ['zstd', (body, limit) => unpacked(body, { ...limit, params: window })],
+  ['zstd', (body, limit) => decodeZstd(body, { ...limit, params: window })],
 ]);
 
-/** Each costs a pass over all of the body, and whoever answers says how many there are. */
-const mostCodings = 5;
+/** Each coding costs a pass over the body, and the other server chooses how many there are. */
+const maxCodings = 5;
 
 /**
- * The headers and the body of an answer without its codings, at most `maxBytes` of it. An unknown coding is left as it is.
- * Throws `EgressError`.
+ * Decodes the body of a response, to at most `maxBytes`, and removes the headers that no longer apply. Leaves a body with an
+ * unknown coding as it is. Throws `EgressError`.
  */
 export async function decodeBody(
   { headers, body }: Pick<EgressResponse, 'headers' | 'body'>,
@@ -45,18 +45,18 @@ export async function decodeBody(
 ): Promise<{ headers: HeaderList; body: Buffer }> {
   const names = codingsOf(headers);
   if (names.length === 0 || body.length === 0) return { headers, body };
-  if (names.length > mostCodings) {
-    throw new EgressError('unreachable', `the answer has more than ${mostCodings} content codings`);
+  if (names.length > maxCodings) {
+    throw new EgressError('unreachable', `the answer has more than ${maxCodings} content codings`);
   }
-  const decodes = names.map((name) => codings.get(name));
+  const decoders = names.map((name) => codings.get(name));
   let content = body;
-  // The last one was applied last.
-  for (const decode of decodes.reverse()) {
+  // The coding that was applied last is removed first.
+  for (const decode of decoders.reverse()) {
     if (decode === undefined) return { headers, body };
-    content = await within(maxBytes, () => decode(content, { maxOutputLength: maxBytes }));
+    content = await limited(maxBytes, () => decode(content, { maxOutputLength: maxBytes }));
   }
-  const gone = ['content-encoding', 'content-length'];
-  return { headers: headers.filter(([name]) => !gone.includes(name.toLowerCase())), body: content };
+  const removed = ['content-encoding', 'content-length'];
+  return { headers: headers.filter(([name]) => !removed.includes(name.toLowerCase())), body: content };
 }
 
 function codingsOf(headers: HeaderList): string[] {
@@ -65,7 +65,7 @@ function codingsOf(headers: HeaderList): string[] {
     .filter((name) => name !== '' && name !== 'identity');
 }
 
-async function within(maxBytes: number, decode: () => Promise<Buffer>): Promise<Buffer> {
+async function limited(maxBytes: number, decode: () => Promise<Buffer>): Promise<Buffer> {
   try {
     return await decode();
   } catch (error) {

@@ -1,4 +1,4 @@
-// Requests that hook code sends to other servers: only to hosts that policy `hooks.egress` names.
+// `fetch` for hook code: requests to the hosts that the policy `hooks.egress` names.
 import type { FetchRequest, FetchResponse } from '../../hook-runner/calls.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
@@ -10,15 +10,15 @@ import { bufferOf, spell } from '../hooks/rpc/inbound-values.ts';
 import type { CallContext } from '../hooks/pool/generation.ts';
 import { decodeBody } from './content-coding.ts';
 
-/** As base64 it must fit into an answer of a call. */
-const mostBytes = 1_048_576;
+/** The longest body of a response. As base64 it must fit into the response of a call. */
+const maxBytes = 1_048_576;
 
-/** What every client of the Fetch standard sends where the caller does not; many servers refuse who does not say what it is. */
-const usual = [['accept', '*/*'], ['user-agent', 'bulkhead']] as const;
-/** The words beside a status that a `Response` can have (RFC 9112 section 4, "reason-phrase"). */
+/** The headers that clients of the Fetch standard send by default. Many servers refuse requests without them. */
+const defaults = [['accept', '*/*'], ['user-agent', 'bulkhead']] as const;
+/** The reason phrases that a `Response` can have (RFC 9112 section 4). */
 const reasonPhrase = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Sends one request and answers its whole answer. Throws `hook_error` when it cannot be sent or has no answer. */
+/** Sends a request and returns the whole response. Throws `hook_error` when it cannot be sent or gets no response. */
 export async function fetchForHook(
   { egress, policies }: Pick<Deps, 'egress' | 'policies'>,
   { id, workspace }: AppDefinition,
@@ -26,33 +26,33 @@ export async function fetchForHook(
 ): Promise<FetchResponse> {
   const url = URL.parse(request.url) ?? fail('hook_error', 'the URL cannot be read');
   const hosts = new Set(await policies.set('hooks.egress', { workspace: workspace.id, app: id }));
-  const permits = (asked: URL) => includesHost(hosts, asked);
-  if (!permits(url)) fail('hook_error', `policy hooks.egress does not name ${url.host}`);
+  const isAllowed = (target: URL) => includesHost(hosts, target);
+  if (!isAllowed(url)) fail('hook_error', `policy hooks.egress does not name ${url.host}`);
   const { method, headers, body, redirect } = request;
   try {
-    const answer = await egress.send({
+    const response = await egress.send({
       method,
       url,
       headers: [
         ...headers,
-        ...usual.filter(([name]) => !headers.some(([own]) => own.toLowerCase() === name)),
+        ...defaults.filter(([name]) => !headers.some(([own]) => own.toLowerCase() === name)),
       ],
       ...(body === null ? {} : { body: bufferOf(body) }),
-      maxBytes: mostBytes,
+      maxBytes,
       timeoutMs: Math.max(1, Math.floor(context.deadline - performance.now())),
-      isAllowed: permits,
+      isAllowed,
       redirects: redirect === 'follow' ? 'follow' : 'answer',
     });
-    if (redirect === 'error' && redirectStatuses.has(answer.status)) {
+    if (redirect === 'error' && redirectStatuses.has(response.status)) {
       fail('hook_error', 'the host redirects the request');
     }
-    if (answer.status > 599) fail('hook_error', `the host answered with status ${answer.status}`);
-    const { headers: shown, body: content } = await decodeBody(answer, mostBytes);
+    if (response.status > 599) fail('hook_error', `the host answered with status ${response.status}`);
+    const { headers: shown, body: content } = await decodeBody(response, maxBytes);
     return {
-      url: answer.url.href,
-      redirected: answer.url.href !== url.href,
-      status: answer.status,
-      status_text: reasonPhrase.test(answer.statusText) ? answer.statusText : '',
+      url: response.url.href,
+      redirected: response.url.href !== url.href,
+      status: response.status,
+      status_text: reasonPhrase.test(response.statusText) ? response.statusText : '',
       headers: shown,
       body: content.length === 0 ? null : spell(content),
     };

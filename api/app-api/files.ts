@@ -1,4 +1,4 @@
-// Files as hook code uses them: whole, and no larger than a frame carries.
+// Files for hook code: whole, and no larger than a frame carries.
 import type { Bytes, HookFileInfo } from '../../hook-runner/calls.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { FileRow } from '../../storage/app/files.ts';
@@ -12,10 +12,10 @@ import { upload } from '../files/upload.ts';
 import { bufferOf, spell } from '../hooks/rpc/inbound-values.ts';
 import type { Author } from '../hooks/ports.ts';
 
-/** As base64 it must fit into the answers of one run. */
-const mostBytes = 1_048_576;
+/** The largest file that hook code can read. As base64 it must fit into the responses of one run. */
+const maxBytes = 1_048_576;
 
-/** A file with its bytes, or null. Throws `hook_error` for one that is too large to be handed over. */
+/** Reads a file with its bytes; null when there is none. Throws `hook_error` when it is too large. */
 export async function readForHook(
   deps: Pick<Deps, 'databases' | 'blobs'>,
   app: AppDefinition,
@@ -23,13 +23,13 @@ export async function readForHook(
 ): Promise<(HookFileInfo & { body: Bytes }) | null> {
   const file = await requireFile(deps, app, id).catch(nullIfNotFound);
   if (file === null) return null;
-  if (file.size > mostBytes) fail('hook_error', `the file has more than ${mostBytes} bytes`);
+  if (file.size > maxBytes) fail('hook_error', `the file has more than ${maxBytes} bytes`);
   const parts: Buffer[] = [];
   for await (const part of await deps.blobs.open(blobKey(app, file.id))) parts.push(part);
   return { ...shown(file), body: spell(Buffer.concat(parts)) };
 }
 
-/** Stores a file. Throws `413` over the cap of policy `storage.max_upload_mb`. */
+/** Stores a file. Throws `413` when it is larger than the policy `storage.max_upload_mb` allows. */
 export async function storeForHook(
   deps: Pick<Deps, 'databases' | 'blobs' | 'policies' | 'quotas' | 'newId' | 'observe' | 'now'>,
   app: AppDefinition,
@@ -47,7 +47,7 @@ export async function storeForHook(
   return shown(file);
 }
 
-/** Deletes a file for hook code. Throws as `removeStored` does. */
+/** Deletes a file. Throws what `removeStored` throws. */
 export async function deleteForHook(
   deps: Parameters<typeof removeStored>[0] & Pick<Deps, 'now'>,
   app: AppDefinition,

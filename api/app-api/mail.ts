@@ -1,4 +1,4 @@
-// Mail that hook code sends: through the same queue as the server's own, and not more than an app and a workspace may.
+// Mail of hook code: through the server's own queue, within the budgets of the app and its workspace.
 import type { HookMail } from '../../hook-runner/calls.ts';
 import type { AppIdentity } from '../../storage/definition.ts';
 import { type MailBudget, spendMail } from '../../storage/workspace/mail-budgets.ts';
@@ -8,22 +8,22 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { object, optional, text } from '../contract/schema.ts';
 
-/** What the hooks of one app may send: so many at once, and one more after each span. */
+/** The mails that the hooks of one app may send: a burst, and one more after each interval. */
 export const hookMailLimits: MailBudget = { burst: 100, everySeconds: 6 };
-/** All apps of a workspace together: apps are made and deleted at will, each with a budget of its own. */
+/** The mails of all apps of a workspace together: each new app has a budget of its own. */
 export const workspaceMailLimits: MailBudget = { burst: 1_000, everySeconds: 0.6 };
-/** Longest subject in characters. */
-const longestSubject = 500;
+/** The longest subject in characters. */
+const maxSubjectLength = 500;
 
-/** How long a mail server that is down is tried again. */
+/** The time for which the server tries to deliver a mail. */
 const lifeSeconds = 86_400;
 
-const mailShape = object({
+const mailSchema = object({
   to: emailText,
   // A line break would begin another header (RFC 5322 section 2.2).
   subject: text({
     min: 1,
-    max: longestSubject,
+    max: maxSubjectLength,
     pattern: /^[^\p{Cc}\u2028\u2029]*$/u,
     hint: 'must be one line without control characters',
   }),
@@ -31,19 +31,19 @@ const mailShape = object({
   html: optional(text()),
 });
 
-/** Puts a mail into the queue. Throws `400 validation`, and `429` when the app or its workspace has sent too much. */
+/** Enqueues a mail. Throws `400 validation`, and `429` when the app or its workspace has sent too many. */
 export async function sendForHook(
   deps: Pick<Deps, 'databases' | 'mail' | 'now'>,
   { schema, workspace }: AppIdentity,
-  given: HookMail,
+  mail: HookMail,
 ): Promise<null> {
-  const { to, subject, text, html } = check(given, mailShape);
+  const { to, subject, text, html } = check(mail, mailSchema);
   const { id, database } = workspace;
   const now = deps.now();
-  // In one transaction: what one of them refuses costs the other nothing.
+  // In one transaction, so that what one budget refuses costs the other nothing.
   await deps.databases.workspace(database).transaction(async (sql) => {
-    const spend = (whose: string, limits: MailBudget) =>
-      spendMail(sql, { purpose: 'hook', email: whose, now, limits });
+    const spend = (key: string, limits: MailBudget) =>
+      spendMail(sql, { purpose: 'hook', email: key, now, limits });
     if (!await spend(schema, hookMailLimits)) refuse('an app', hookMailLimits);
     if (!await spend(database, workspaceMailLimits)) refuse('a workspace', workspaceMailLimits);
   });
@@ -52,7 +52,7 @@ export async function sendForHook(
   return null;
 }
 
-function refuse(whose: string, { burst, everySeconds }: MailBudget): never {
+function refuse(spender: string, { burst, everySeconds }: MailBudget): never {
   const bounds = `${burst} mails at once, then ${60 / everySeconds} a minute`;
-  fail('too_many_requests', `the hooks of ${whose} may send ${bounds}`);
+  fail('too_many_requests', `the hooks of ${spender} may send ${bounds}`);
 }

@@ -1,14 +1,14 @@
-// The app whose hooks ask for something, as it is by then.
+// Finds the app of hook code, as it is at the time of a call.
 import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 
-/** Looks it up, as collections change while a runner lives. Throws `404 app_not_found` when it is gone. */
+/** Finds the app, whose collections may change while a runner lives. Throws `404 app_not_found` when it is deleted. */
 export async function findOwnApp(
   { definitions }: Pick<Deps, 'definitions'>,
   { id, schema, workspace }: AppIdentity,
 ): Promise<AppDefinition> {
   const app = definitions.peekApp(workspace.id, id) ?? await definitions.app(workspace.id, id);
-  // Another process may have made a new app of that id, before this one has heard that the old one is gone.
+  // Another process may have replaced the app by one of the same id, before this process was notified.
   return app?.schema === schema ? app : fail('app_not_found', 'the app is gone');
 }

@@ -1,4 +1,4 @@
-// Events that hook code makes up, for those who watch a collection.
+// Custom events, which hook code publishes to the subscribers of a collection.
 import type { CallTable } from '../../hook-runner/calls.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
@@ -10,11 +10,11 @@ import { exactTopic } from '../realtime/topic.ts';
 import { failNoCollection } from '../target.ts';
 import { isObject } from '../hooks/rpc/frames.ts';
 
-/** Most bytes of an event's data, as JSON. */
-const largestEventData = 65_536;
+/** The size of an event's data as JSON, in bytes. */
+const maxDataBytes = 65_536;
 
 const namePattern = /^[A-Za-z][A-Za-z0-9_.:-]{0,63}$/;
-/** The stream's own, those of the WebSocket, and those that an EventSource has for itself. */
+/** The events of streams, of WebSockets, and of `EventSource`. */
 const reserved = [
   'reset',
   'unauthorized',
@@ -28,7 +28,7 @@ const reserved = [
   'subscribed',
 ];
 
-/** Tells those who may see it. Throws `404 not_found` for a collection that is not there, and `400 validation`. */
+/** Publishes an event to the subscribers that may see it. Throws `400 validation`, and `404 not_found` without the collection. */
 export function publishForHook(
   { realtime }: Pick<Deps, 'realtime'>,
   app: AppDefinition,
@@ -38,23 +38,23 @@ export function publishForHook(
   if (!namePattern.test(type)) {
     fail('validation', 'event: must be a letter and up to 63 letters, digits or characters of "_.:-"');
   }
-  const small = type.toLowerCase();
-  if (small.startsWith('record_') || reserved.includes(small)) {
+  const lower = type.toLowerCase();
+  if (lower.startsWith('record_') || reserved.includes(lower)) {
     fail('validation', `event: "${type}" is a name of the server's own events`);
   }
-  if (Buffer.byteLength(JSON.stringify(data)) > largestEventData) {
-    fail('validation', `data: must have at most ${largestEventData} bytes as JSON`);
+  if (Buffer.byteLength(JSON.stringify(data)) > maxDataBytes) {
+    fail('validation', `data: must have at most ${maxDataBytes} bytes as JSON`);
   }
-  const fields = fieldsIn(app, collection, data);
-  const id = idIn(data);
+  const fields = fieldsOf(app, collection, data);
+  const id = idOf(data);
   const record = { id: id ?? '', collection: name, fields, created_at: '', updated_at: '' };
-  const shows = new Set([...Object.keys(fields), ...(id === undefined ? [] : ['id'])]);
-  realtime.publish(exactTopic(app, collection), { type, record, custom: { data, fields: shows } });
+  const shown = new Set([...Object.keys(fields), ...(id === undefined ? [] : ['id'])]);
+  realtime.publish(exactTopic(app, collection), { type, record, custom: { data, fields: shown } });
   return null;
 }
 
-/** The members of the data that could be values of the collection's fields, as in a record: what rules and filters go by. */
-function fieldsIn(
+/** Finds the members of the data that are valid values of the collection's fields; rules and filters use them as a record's. */
+function fieldsOf(
   app: AppDefinition,
   collection: CollectionDefinition,
   data: unknown,
@@ -71,7 +71,7 @@ function fieldsIn(
   return Object.fromEntries(found);
 }
 
-function idIn(data: unknown): string | undefined {
+function idOf(data: unknown): string | undefined {
   const id = isObject(data) ? data['id'] : undefined;
   return typeof id === 'string' && isUuid(id) ? id : undefined;
 }

@@ -45,7 +45,7 @@ export function createHooks(
   const peers = new ApiPeers({
     send,
     isAlone: parts.config.api.workers === 1,
-    answer: async (text) => {
+    respond: async (text) => {
       const question: HookQuestion = JSON.parse(text);
       return JSON.stringify(await hooks.answerPeer(question));
     },

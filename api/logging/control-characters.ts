@@ -1,10 +1,11 @@
-// Characters that make whoever reads a text see another one, or do something to the program that shows it.
+// Control characters, which change how a text is shown, or affect the program that shows it.
 
-/** C0 and C1 controls, line and paragraph separators, and the marks that turn the direction of text. */
+/** C0 and C1 controls, line and paragraph separators, and the marks that change the direction of text. */
 // deno-lint-ignore no-control-regex
-const deceptive = /[\u0000-\u001f\u007f-\u009f\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const controlCharacters =
+  /[\u0000-\u001f\u007f-\u009f\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** The text with `replacement` in the place of each of them. */
+/** Replaces each control character of a text. */
 export function replaceControlCharacters(text: string, replacement: (character: string) => string): string {
-  return text.replace(deceptive, replacement);
+  return text.replace(controlCharacters, replacement);
 }

@@ -1,14 +1,14 @@
-// Facts that the code reports; the one sink here decides how they are written.
+// Log events: what the code reports, and how it is written.
 import { lineWriter } from './line-writer.ts';
 import type { Role } from '../scope.ts';
 import { openStandardOutput } from './standard-output.ts';
 
-/** Everything worth a log line. No member may hold a secret or a body. */
+/** An event with a log line. No member may hold a secret or a body. */
 export type LogEvent =
   | {
     type: 'request_done';
     method: string;
-    /** The route's pattern, never the URL: paths carry names, queries carry tokens. */
+    /** The pattern of the route, never the URL, whose path has names and whose query has tokens. */
     route: string;
     status: number;
     ms: number;
@@ -31,10 +31,10 @@ export type LogEvent =
   | { type: 'mail_failed'; mail: string; attempts: number; error: string; gives_up: boolean }
   | { type: 'provider_failed'; workspace: string; provider: string; step: string; reason: string };
 
-/** Reports a fact. Never throws, never waits. */
-export type Observe = (fact: LogEvent) => void;
+/** Reports an event. Never throws, never waits. */
+export type Observe = (event: LogEvent) => void;
 
-/** How serious each fact is. */
+/** The level of each event. */
 const levels: Record<LogEvent['type'], Level> = {
   request_done: 'info',
   request_failed: 'error',
@@ -53,56 +53,56 @@ const levels: Record<LogEvent['type'], Level> = {
 type Level = 'debug' | 'info' | 'warn' | 'error';
 const order: readonly Level[] = ['debug', 'info', 'warn', 'error'];
 
-/** How lines are written: one JSON object each for machines, or a short line for a person's terminal. */
+/** How events are written: as JSON objects for machines, or as short lines for people. */
 export interface LogOptions {
   level: Level;
   format: 'json' | 'pretty';
   now: () => Date;
-  /** File descriptor; standard output unless a test says otherwise. */
+  /** The file descriptor; standard output by default. */
   descriptor?: number;
 }
 
-/** Writes one line a fact. */
+/** Makes the writer of events, one line each. */
 export function logObserver(options: LogOptions): Observe {
   const threshold = order.indexOf(options.level);
   const format = options.format === 'json' ? jsonLine : prettyLine;
   const writeLine = lineWriter(options.descriptor ?? openStandardOutput());
   const stamp = timestamps();
-  return (fact) => {
-    const level = levels[fact.type];
-    if (order.indexOf(level) >= threshold) writeLine(format(stamp(options.now()), level, fact));
+  return (event) => {
+    const level = levels[event.type];
+    if (order.indexOf(level) >= threshold) writeLine(format(stamp(options.now()), level, event));
   };
 }
 
-/** For `catch`: what fails of work that nobody waits for, or that others go on without, is told to the log and nobody else. */
+/** For `catch`: logs the failure of work that nothing waits for, or that others go on without. */
 export function logFailure({ observe }: { observe: Observe }, task: string): (error: unknown) => void {
   return (error) => observe({ type: 'background_failed', task, error: String(error) });
 }
 
-/** Renders dates; many lines share a millisecond, and rendering one costs more than the rest of its line. */
+/** Renders dates. Many lines share a millisecond, and rendering its date costs more than the rest of a line. */
 function timestamps(): (date: Date) => string {
   let last = Number.NaN;
   let text = '';
   return (date) => {
-    const milliseconds = date.getTime();
-    if (milliseconds === last) return text;
-    last = milliseconds;
+    const time = date.getTime();
+    if (time === last) return text;
+    last = time;
     text = date.toISOString();
     return text;
   };
 }
 
-function jsonLine(ts: string, level: Level, fact: LogEvent): string {
-  if (fact.type === 'request_done') return requestLine(ts, level, fact);
-  return `${JSON.stringify({ ts, level, ...fact })}\n`;
+function jsonLine(ts: string, level: Level, event: LogEvent): string {
+  if (event.type === 'request_done') return requestLine(ts, level, event);
+  return `${JSON.stringify({ ts, level, ...event })}\n`;
 }
 
 /**
- * Put together by hand, which takes a third of JSON.stringify's time. Methods, patterns, request ids and roles hold
- * nothing that JSON escapes.
+ * Renders the line of a request in a third of the time of `JSON.stringify`. Methods, patterns, request ids and roles have no
+ * characters that JSON escapes.
  */
-function requestLine(ts: string, level: Level, fact: Extract<LogEvent, { type: 'request_done' }>): string {
-  const { type, method, route, status, ms, request_id: id, principal, workspace } = fact;
+function requestLine(ts: string, level: Level, event: Extract<LogEvent, { type: 'request_done' }>): string {
+  const { type, method, route, status, ms, request_id: id, principal, workspace } = event;
   const place = workspace === undefined ? '' : `,"workspace":${JSON.stringify(workspace)}`;
   return `{"ts":"${ts}","level":"${level}","type":"${type}","method":"${method}","route":"${route}",` +
     `"status":${status},"ms":${ms},"request_id":"${id}","principal":"${principal}"${place}}\n`;

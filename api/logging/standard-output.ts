@@ -2,8 +2,8 @@
 import { constants, fstatSync, openSync } from 'node:fs';
 
 /**
- * Its descriptor. Node has writes to a terminal wait: while that is paused, they would hold one of the few threads that
- * files are read and hashes made with, and the end of the process up.
+ * Opens standard output and returns its descriptor. With descriptor 1, writes to a paused terminal would block one of the few
+ * threads that read files and make hashes, and delay the end of the process.
  */
 export function openStandardOutput(): number {
   try {
@@ -11,6 +11,6 @@ export function openStandardOutput(): number {
     if (!kind.isFIFO() && !kind.isCharacterDevice()) return 1;
     return openSync('/proc/self/fd/1', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch {
-    return 1; // there is no /proc, or it is another user's: then as it is
+    return 1; // there is no /proc, or it belongs to another user
   }
 }

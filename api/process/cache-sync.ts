@@ -1,4 +1,4 @@
-// Keeps what is in memory in step with the other processes.
+// Keeps the caches of this process in step with the changes of other processes.
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Change, listenForChanges } from '../../storage/control/changes.ts';
 import { pingServer } from '../../storage/control/server.ts';
@@ -8,109 +8,108 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import type { HookSystem } from '../hooks/build.ts';
 
-/** What is in memory. */
-interface Remembered {
+/** The caches, besides those of `Deps`. */
+interface Caches {
   definitions: DefinitionCache;
   auth: Auth;
   hooks: HookSystem['hooks'];
-  /** Finds out whether the first-run setup is complete. */
-  learnSetup: (deps: Deps) => Promise<void>;
+  /** Reads whether the first-run setup is complete. */
+  refreshSetup: (deps: Deps) => Promise<void>;
 }
 
-/** What another process has changed, and whether it is known here. */
+/** Tells how current the caches are. */
 export interface CacheSync {
   /**
-   * Undefined while nothing that has changed more than two seconds ago can be unknown; else to be awaited before anything is
-   * allowed by what is remembered. Rejects with `503 unavailable` when it cannot be found out.
+   * Undefined while every change that is older than two seconds has been applied. Otherwise a promise, to be awaited before
+   * anything is allowed by a cache; it rejects with `503 unavailable` when the changes cannot be read.
    */
   untilFresh(): Promise<void> | undefined;
   stop(): Promise<void>;
 }
 
-const askMilliseconds = 1_000;
-/** Nobody waits longer to be let in. */
-const mostWaitedMilliseconds = 5_000;
-/** Two questions, the second of which is under way. */
-const staleMilliseconds = 2 * askMilliseconds;
+const checkIntervalMs = 1_000;
+/** The longest wait of a request for fresh caches. */
+const maxWaitMs = 5_000;
+/** Two checks, the second of which is under way. */
+const staleAfterMs = 2 * checkIntervalMs;
 
-/** Begins to listen, and to forget and read again. Throws `StorageError`. */
-export async function startCacheSync(deps: Deps, remembered: Remembered): Promise<CacheSync> {
-  const { definitions, auth, hooks, learnSetup } = remembered;
-  const forgetAll = () => {
+/** Starts to listen for changes and to apply them. Throws `StorageError`. */
+export async function startCacheSync(deps: Deps, caches: Caches): Promise<CacheSync> {
+  const { definitions, auth, hooks, refreshSetup } = caches;
+  const onResync = () => {
     definitions.invalidateAll();
     deps.policyCache.invalidateAll();
     auth.reload();
     hooks.resync();
-    void learnSetup(deps);
+    void refreshSetup(deps);
   };
-  const heed = (change: Change) => {
+  const onChange = (change: Change) => {
     definitions.invalidateLocally(change);
     deps.policyCache.onChange(change);
     auth.onChange(change);
     hooks.onChange(change);
-    if (change.kind === 'setup') void learnSetup(deps);
+    if (change.kind === 'setup') void refreshSetup(deps);
   };
-  const listening = await listenForChanges(deps.databases.control.endpoint, {
-    onChange: heed,
-    onResync: forgetAll,
-  });
+  const listener = await listenForChanges(deps.databases.control.endpoint, { onChange, onResync });
   const catchUp = async () => {
-    await listening.ping().catch(async () => {
+    await listener.ping().catch(async () => {
       await deps.databases.control.run(pingServer);
-      forgetAll();
+      onResync();
     });
     await auth.caughtUp();
   };
-  return new ChangesHeard({ catchUp, stop: () => listening.stop(), isAlone: deps.config.api.workers === 1 });
+  return new PeriodicSync({ catchUp, stop: () => listener.stop(), isAlone: deps.config.api.workers === 1 });
 }
 
-interface Ear {
+interface SyncParts {
+  /** Resolves once all changes so far have been applied. */
   catchUp: () => Promise<void>;
   stop: () => Promise<void>;
-  /** A lone process has made all changes itself. */
+  /** True for a lone process, which has made all changes itself. */
   isAlone: boolean;
 }
 
-/** Asks every second whether anything was missed, and at once when it has not done so for longer: it was perhaps stopped. */
-class ChangesHeard implements CacheSync {
-  readonly #ear: Ear;
-  readonly #asking: NodeJS.Timeout;
-  /** What was changed until then is known; by a clock that is never set back. */
-  #knownUntil = performance.now();
+/** Catches up every second, and before a request when that is overdue, as after the process was suspended. */
+class PeriodicSync implements CacheSync {
+  readonly #parts: SyncParts;
+  readonly #timer: NodeJS.Timeout;
+  /** Changes until this time have been applied; by a clock that is never set back. */
+  #freshUntil = performance.now();
   #catchingUp: Promise<void> | undefined;
 
-  constructor(ear: Ear) {
-    this.#ear = ear;
-    this.#asking = setInterval(() => void this.#catchUp().catch(() => 'behind'), askMilliseconds);
+  constructor(parts: SyncParts) {
+    this.#parts = parts;
+    // A failure needs no report: requests wait for a fresh cache, and fail without it.
+    this.#timer = setInterval(() => void this.#catchUp().catch(() => undefined), checkIntervalMs);
   }
 
   untilFresh(): Promise<void> | undefined {
-    if (this.#ear.isAlone) return undefined;
-    const needed = performance.now() - staleMilliseconds;
-    return this.#knownUntil < needed ? this.#untilKnown(needed) : undefined;
+    if (this.#parts.isAlone) return undefined;
+    const needed = performance.now() - staleAfterMs;
+    return this.#freshUntil < needed ? this.#waitUntil(needed) : undefined;
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#asking);
-    await this.#ear.stop();
+    clearInterval(this.#timer);
+    await this.#parts.stop();
   }
 
-  async #untilKnown(needed: number): Promise<void> {
-    const late = pause(mostWaitedMilliseconds, undefined, { ref: false });
-    await Promise.race([this.#catchUpTo(needed), late]).catch(() => 'refused below');
-    if (this.#knownUntil < needed) {
+  async #waitUntil(needed: number): Promise<void> {
+    const timeout = pause(maxWaitMs, undefined, { ref: false });
+    await Promise.race([this.#catchUpTo(needed), timeout]).catch(() => 'refused below');
+    if (this.#freshUntil < needed) {
       fail('unavailable', 'what other processes have changed cannot be read; try again');
     }
   }
 
-  /** What was asked before this process was stopped says nothing of what came then. */
+  /** A catch-up that began before the process was suspended misses the changes since. */
   async #catchUpTo(needed: number): Promise<void> {
-    while (this.#knownUntil < needed) await this.#catchUp();
+    while (this.#freshUntil < needed) await this.#catchUp();
   }
 
   #catchUp(): Promise<void> {
-    const began = performance.now();
-    this.#catchingUp ??= this.#ear.catchUp().then(() => void (this.#knownUntil = began))
+    const startedAt = performance.now();
+    this.#catchingUp ??= this.#parts.catchUp().then(() => void (this.#freshUntil = startedAt))
       .finally(() => this.#catchingUp = undefined);
     return this.#catchingUp;
   }

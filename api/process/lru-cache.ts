@@ -1,17 +1,16 @@
-// A bounded cache that drops what was used longest ago (LRU).
+// A cache of limited size that evicts the least recently used entry (LRU).
 
-/** The entries that were used last. */
+/** Keeps the entries that were used last. */
 export class LruCache<Entry> {
-  readonly #most: number;
+  readonly #maxEntries: number;
   /** In the order of use. */
   readonly #entries = new Map<string, Entry>();
 
-  /** `most`: entries that are kept. */
-  constructor(most: number) {
-    this.#most = most;
+  constructor(maxEntries: number) {
+    this.#maxEntries = maxEntries;
   }
 
-  /** An entry, which counts as used. */
+  /** Finds an entry, which counts as used. */
   get(key: string): Entry | undefined {
     const entry = this.#entries.get(key);
     if (entry !== undefined) this.set(key, entry);
@@ -22,11 +21,11 @@ export class LruCache<Entry> {
   set(key: string, entry: Entry): void {
     this.#entries.delete(key);
     this.#entries.set(key, entry);
-    const oldest = this.#entries.size > this.#most ? this.#entries.keys().next().value : undefined;
+    const oldest = this.#entries.size > this.#maxEntries ? this.#entries.keys().next().value : undefined;
     if (oldest !== undefined) this.#entries.delete(oldest);
   }
 
-  /** Forgets an entry. */
+  /** Deletes an entry. */
   delete(key: string): void {
     this.#entries.delete(key);
   }

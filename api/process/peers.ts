@@ -1,54 +1,54 @@
-// The other API processes of this server: asked through the supervisor, and answered.
+// Queries between the API processes of one server, which the supervisor passes on.
 import { randomUUID } from 'node:crypto';
 import type { PeerReport, PeerRequest } from '../../supervisor/protocol.ts';
 
-/** What the others depend on. */
+/** The parts that `ApiPeers` depends on. */
 export interface PeersOptions {
   send: (request: PeerRequest) => void;
-  /** Whether this is the only process. */
+  /** True when this is the only process. */
   isAlone: boolean;
-  /** What is answered to a question of another process. */
-  answer: (question: string) => Promise<string>;
+  /** Responds to a query of another process. */
+  respond: (question: string) => Promise<string>;
 }
 
-/** The supervisor has given up by then. Milliseconds. */
-const patience = 2_000;
+/** The supervisor has given up by then. */
+const timeoutMs = 2_000;
 
-/** The other processes. */
+/** The other API processes. */
 export class ApiPeers {
   readonly #options: PeersOptions;
-  readonly #asked = new Map<string, (answers: readonly string[]) => void>();
+  readonly #pending = new Map<string, (responses: readonly string[]) => void>();
 
   constructor(options: PeersOptions) {
     this.#options = options;
   }
 
-  /** Whether there are no others. */
+  /** True when there are no others. */
   get isAlone(): boolean {
     return this.#options.isAlone;
   }
 
-  /** What those answer that do so in time. Never throws. */
-  async ask(question: string): Promise<readonly string[]> {
+  /** Queries all others. Resolves with the responses that arrive in time. Never throws. */
+  async query(question: string): Promise<readonly string[]> {
     if (this.isAlone) return [];
     const id = randomUUID();
     const { promise, resolve } = Promise.withResolvers<readonly string[]>();
-    this.#asked.set(id, resolve);
-    const late = setTimeout(() => resolve([]), patience);
+    this.#pending.set(id, resolve);
+    const timeout = setTimeout(() => resolve([]), timeoutMs);
     this.#options.send({ type: 'peers_ask', id, question });
     return await promise.finally(() => {
-      clearTimeout(late);
-      this.#asked.delete(id);
+      clearTimeout(timeout);
+      this.#pending.delete(id);
     });
   }
 
-  /** Takes what the supervisor says of them. A question that cannot be answered has no answer. */
+  /** Takes a message of the supervisor. A query that fails here gets no response: its sender goes on without it. */
   receive(report: PeerReport): void {
-    if (report.type === 'peers_answered') return this.#asked.get(report.id)?.(report.answers);
+    if (report.type === 'peers_answered') return this.#pending.get(report.id)?.(report.answers);
     const { id, question } = report;
-    this.#options.answer(question).then(
+    this.#options.respond(question).then(
       (answer) => this.#options.send({ type: 'peers_answer', id, answer }),
-      () => 'whoever asked goes on without it',
+      () => undefined,
     );
   }
 }

@@ -1,11 +1,11 @@
-// Whether what requests depend on answers: `/readyz`.
+// Readiness: `/readyz` checks the database that requests depend on.
 import { pingServer } from '../../storage/control/server.ts';
 import type { Sandbox } from '../../supervisor/protocol.ts';
 import type { Deps } from '../deps.ts';
 
 /**
- * Asks the control database; also says what wall hooks are behind. Throws `503 unavailable` when the database does not
- * answer.
+ * Pings the control database; also reports the sandbox that hooks run in. Throws `503 unavailable` when the database does not
+ * respond.
  */
 export async function checkReadiness(
   { databases, sandbox }: Pick<Deps, 'databases' | 'sandbox'>,

@@ -27,8 +27,8 @@ export interface StatePart {
 const lookEvery = 250;
 
 /** What the other processes answer, which are of this program. Null where an app is not known. */
-async function ask<Part>(peers: Pick<ApiPeers, 'ask'>, question: HookQuestion): Promise<Part[]> {
-  const answers = await peers.ask(JSON.stringify(question));
+async function ask<Part>(peers: Pick<ApiPeers, 'query'>, question: HookQuestion): Promise<Part[]> {
+  const answers = await peers.query(JSON.stringify(question));
   return answers.flatMap((answer) => {
     const part: Part | null = JSON.parse(answer);
     return part ?? [];
@@ -37,7 +37,7 @@ async function ask<Part>(peers: Pick<ApiPeers, 'ask'>, question: HookQuestion): 
 
 /** How an app's hooks are in all processes that answer. */
 export async function stateEverywhere(
-  peers: Pick<ApiPeers, 'ask'>,
+  peers: Pick<ApiPeers, 'query'>,
   schema: string,
   own: StatePart,
 ): Promise<HookState> {
@@ -74,11 +74,11 @@ function together(parts: readonly StatePart[]): HookState {
 
 /** The log of an app as all processes have it. */
 export class LogEverywhere {
-  readonly #peers: Pick<ApiPeers, 'ask' | 'isAlone'>;
+  readonly #peers: Pick<ApiPeers, 'query' | 'isAlone'>;
   readonly #schema: string;
   readonly #own: HookLog;
 
-  constructor(peers: Pick<ApiPeers, 'ask' | 'isAlone'>, schema: string, own: HookLog) {
+  constructor(peers: Pick<ApiPeers, 'query' | 'isAlone'>, schema: string, own: HookLog) {
     this.#peers = peers;
     this.#schema = schema;
     this.#own = own;
