@@ -75,8 +75,7 @@ describe('custom routes in the hook runner', () => {
   beforeAll(async () => {
     runner = await startRunner();
     expect((await runner.load({ 'routes.ts': source })).errors).toEqual([]);
-    // The reports of the load's progress.
-    runner.frames.splice(0);
+    runner.frames.splice(0); // the reports of the load's progress
   });
   afterAll(() => runner.kill());
   const get = (path: string) => runner.next('response', runner.request(`GET ${path}`));
