@@ -40,14 +40,14 @@ const minWorkspaces = 4;
 /** Longer than a statement takes: even beside apps that use the whole share, a waiter gets its turn. */
 const shareTimeoutMs = 10_000;
 const controlConnections = 4;
-const sessions = 2;
+const sessionConnections = 2;
 const ownConnectionTimeoutMs = 10_000;
-const visits = 1;
+const visitConnections = 1;
 /** No request waits for visits, and one may take long. */
 const visitTimeoutMs = 600_000;
 
 /** Connections of a process outside the tenants' budget: control pool, own connections, visits, change listener. */
-export const ownConnections = controlConnections + sessions + visits + 1;
+export const ownConnections = controlConnections + sessionConnections + visitConnections + 1;
 
 /** The pools of one API process. Tenant pools open lazily and share one budget of connections. */
 export class Databases {
@@ -63,8 +63,8 @@ export class Databases {
   readonly #shares = new Map<string, PermitCount>();
   readonly #maxAtWork: number;
   readonly #permits: PermitCount;
-  readonly #ownPermits = new PermitCount({ count: sessions, waitMilliseconds: ownConnectionTimeoutMs });
-  readonly #visitPermits = new PermitCount({ count: visits, waitMilliseconds: visitTimeoutMs });
+  readonly #ownPermits = new PermitCount({ count: sessionConnections, timeoutMs: ownConnectionTimeoutMs });
+  readonly #visitPermits = new PermitCount({ count: visitConnections, timeoutMs: visitTimeoutMs });
   readonly #outage = new Outage();
   readonly #connectionNames = new ConnectionNames();
   /** Undefined for a server elsewhere: it has cores of its own, and waiting here would add to its slow responses. */
@@ -82,7 +82,7 @@ export class Databases {
     this.#maxAtWork = Math.max(share, options.appPoolCap);
     this.#permits = new PermitCount({
       count: options.tenantConnections,
-      waitMilliseconds: permitTimeoutMs,
+      timeoutMs: permitTimeoutMs,
       reclaim: () => this.#reclaim(),
     });
     this.control = new Pool(options.provisioner, {
@@ -206,7 +206,7 @@ export class Databases {
   #share(database: string): PermitCount {
     const known = this.#shares.get(database);
     if (known !== undefined) return known;
-    const share = new PermitCount({ count: this.#maxAtWork, waitMilliseconds: shareTimeoutMs });
+    const share = new PermitCount({ count: this.#maxAtWork, timeoutMs: shareTimeoutMs });
     this.#shares.set(database, share);
     return share;
   }

@@ -40,7 +40,7 @@ const roundMs = 1_000;
 export class PermitCount implements Permits {
   #free: number;
   #promised = 0;
-  readonly #waitMilliseconds: number;
+  readonly #timeoutMs: number;
   readonly #reclaim: () => void;
   readonly #waiting = new Set<() => void>();
   /** The timer that calls `reclaim` again while somebody waits. */
@@ -48,9 +48,9 @@ export class PermitCount implements Permits {
   #isResting = false;
 
   /** `reclaim` is called for each waiter, and again as long as somebody waits, to have one permit given back. */
-  constructor(options: { count: number; waitMilliseconds: number; reclaim?: () => void }) {
+  constructor(options: { count: number; timeoutMs: number; reclaim?: () => void }) {
     this.#free = options.count;
-    this.#waitMilliseconds = options.waitMilliseconds;
+    this.#timeoutMs = options.timeoutMs;
     this.#reclaim = options.reclaim ?? (() => undefined);
   }
 
@@ -78,7 +78,7 @@ export class PermitCount implements Permits {
       const timer = setTimeout(() => {
         this.#waiting.delete(admit);
         reject(new NoPermit());
-      }, this.#waitMilliseconds);
+      }, this.#timeoutMs);
       this.#waiting.add(admit);
       this.#reclaim();
       this.#again ??= this.#later();

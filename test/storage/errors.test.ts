@@ -24,7 +24,7 @@ it.each([
 });
 
 it('says whether the work may have been done all the same', async () => {
-  const none = new PermitCount({ count: 0, waitMilliseconds: 10 });
+  const none = new PermitCount({ count: 0, timeoutMs: 10 });
   const [pool, busy] = [unlimitedPermits, none].map((permits) =>
     new Pool(own.access, { cap: 1, permits, now: Date.now })
   );

@@ -26,7 +26,7 @@ const nap = (sql: Sql) => sql`select pg_sleep(0.1)`;
 
 describe('permits', () => {
   it('make the third wait for one of two, at most as long as is said', async () => {
-    const permits = new PermitCount({ count: 2, waitMilliseconds: 50 });
+    const permits = new PermitCount({ count: 2, timeoutMs: 50 });
     await permits.take();
     await permits.take();
     await expect(permits.take()).rejects.toMatchObject({ failure: 'unavailable' });
@@ -41,7 +41,7 @@ describe('permits', () => {
   });
 
   it('are given to those who wait before anybody who comes later', async () => {
-    const permits = new PermitCount({ count: 1, waitMilliseconds: 1_000 });
+    const permits = new PermitCount({ count: 1, timeoutMs: 1_000 });
     await permits.take();
     const order: number[] = [];
     const waiters = [1, 2, 3].map((number) => permits.take().then(() => order.push(number)));
@@ -53,7 +53,7 @@ describe('permits', () => {
   });
 
   it('are wanted anew once one that was promised is given', async () => {
-    const permits = new PermitCount({ count: 1, waitMilliseconds: 1_000 });
+    const permits = new PermitCount({ count: 1, timeoutMs: 1_000 });
     await permits.take();
     const first = permits.take();
     permits.promise();
@@ -70,7 +70,7 @@ describe('permits', () => {
     const idle: { pool?: Pool } = {};
     const permits = new PermitCount({
       count: 3,
-      waitMilliseconds: 5_000,
+      timeoutMs: 5_000,
       reclaim: () => void idle.pool?.closeIdle(-1),
     });
     const [first, second, third, late] = [
@@ -95,7 +95,7 @@ describe('permits', () => {
   });
 
   it('bring a pool to close a connection as soon as it is idle while another waits', async () => {
-    const permits = new PermitCount({ count: 1, waitMilliseconds: 5_000 });
+    const permits = new PermitCount({ count: 1, timeoutMs: 5_000 });
     const first = pool(1, permits);
     const second = pool(1, permits);
     const busy = first.run(nap);

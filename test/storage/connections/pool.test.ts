@@ -179,7 +179,7 @@ describe('a pool', () => {
   });
 
   it('closes what was not used for a while, and gives the permits back', async () => {
-    const permits = new PermitCount({ count: 2, waitMilliseconds: 100 });
+    const permits = new PermitCount({ count: 2, timeoutMs: 100 });
     const own = pool(2, permits);
     await Promise.all([own.run(nap), own.run(nap)]);
     expect(own.size).toBe(2);

@@ -16,8 +16,8 @@ afterEach(async () => {
 });
 afterAll(() => own.remove());
 
-function make(count: number, waitMilliseconds = 60_000) {
-  const share = new PermitCount({ count, waitMilliseconds });
+function make(count: number, timeoutMs = 60_000) {
+  const share = new PermitCount({ count, timeoutMs });
   const pool = (cap: number, permits = unlimitedPermits) => {
     const made = new Pool(own.access, { cap, permits, share, now: Date.now });
     ends.push(() => made.end());
@@ -81,7 +81,7 @@ describe('a share of the work', () => {
 
   it('is given back by what fails, is lost, or finds no permit', async () => {
     const { share, pool } = make(1);
-    const permits = new PermitCount({ count: 0, waitMilliseconds: 1 });
+    const permits = new PermitCount({ count: 0, timeoutMs: 1 });
     await expect(pool(1, permits).run(ask)).rejects.toMatchObject({ failure: 'unavailable' });
     const one = pool(1);
     await expect(one.run((sql) => sql`select 1 / 0`)).rejects.toThrow('division');
@@ -124,7 +124,7 @@ describe('a share of the work', () => {
 
 it('a pool that is closed while it waits for a permit keeps neither that nor its share', async () => {
   const { share, pool } = make(1);
-  const permits = new PermitCount({ count: 1, waitMilliseconds: 60_000 });
+  const permits = new PermitCount({ count: 1, timeoutMs: 60_000 });
   expect(permits.tryTake()).toBe(true);
   const closed = pool(1, permits);
   const asking = expect(closed.run(ask)).rejects.toMatchObject({ failure: 'unavailable' });
@@ -137,7 +137,7 @@ it('a pool that is closed while it waits for a permit keeps neither that nor its
 
 it('a pool that finds no permit to open a connection ahead keeps no share', async () => {
   const { share, pool } = make(1);
-  await pool(1, new PermitCount({ count: 0, waitMilliseconds: 60_000 })).warm();
+  await pool(1, new PermitCount({ count: 0, timeoutMs: 60_000 })).warm();
   expect(share.tryTake()).toBe(true);
 });
 
