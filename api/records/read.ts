@@ -45,7 +45,7 @@ interface PageReading {
   counted: boolean;
 }
 
-/** The records of a page, and how many there are on all pages, or 0 where that is not asked for. Throws `TooMuchAtOnce`. */
+/** The records of a page, and how many there are on all pages, or 0 where that is not asked for. Throws `RowsTooLarge`. */
 export async function readPage(
   { recordCache }: RecordDeps,
   { plan, connection, target }: RecordScope,

@@ -56,7 +56,7 @@ export interface BlobStore {
 export class DiskFull extends Error {
   constructor(cause: unknown) {
     super('there is no room left for files', { cause });
-    this.name = 'NoRoom';
+    this.name = 'DiskFull';
   }
 }
 
@@ -66,7 +66,7 @@ export class StoreUnavailable extends Error {
     super(`the store of files cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     });
-    this.name = 'StoreAway';
+    this.name = 'StoreUnavailable';
   }
 }
 

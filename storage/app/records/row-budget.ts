@@ -7,7 +7,7 @@ import type { Statement } from '../../connections/statements.ts';
 export class RowsTooLarge extends RangeError {
   constructor() {
     super('the rows hold too much');
-    this.name = 'TooMuchAtOnce';
+    this.name = 'RowsTooLarge';
   }
 }
 

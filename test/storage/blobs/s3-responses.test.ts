@@ -69,7 +69,9 @@ it.each([
 
 it('is unavailable when its error does not end', async () => {
   status = 500;
-  for (goOn of [flood, trickle]) await expect(store.open(key)).rejects.toMatchObject({ name: 'StoreAway' });
+  for (goOn of [flood, trickle]) {
+    await expect(store.open(key)).rejects.toMatchObject({ name: 'StoreUnavailable' });
+  }
 });
 
 it.each([
@@ -95,6 +97,6 @@ it.each([
   status = given;
   goOn = (response) => response.end(`<Error><Code>${code}</Code><Message>no</Message></Error>`);
   for (const ask of [() => store.open(key), upload]) {
-    await expect(ask()).rejects.toMatchObject({ name: 'StoreAway', cause: { name: code } });
+    await expect(ask()).rejects.toMatchObject({ name: 'StoreUnavailable', cause: { name: code } });
   }
 });

@@ -87,7 +87,7 @@ it.each(['gone', 'silent'] as const)(
     const key = { ...place, id: randomUUID() };
     const asked = [store.open(key), store.put(key, mebibytes(1))];
     for (const outcome of await Promise.allSettled(asked)) {
-      expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'StoreAway' } });
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'StoreUnavailable' } });
     }
   },
 );
@@ -98,7 +98,7 @@ it('a store that falls silent in the middle of a blob is given up', async () => 
     for (const far of ends) far.unpipe().pause();
     await Promise.resolve();
   });
-  await expect(reading).rejects.toMatchObject({ name: 'StoreAway' });
+  await expect(reading).rejects.toMatchObject({ name: 'StoreUnavailable' });
 });
 
 it('a reader that leaves while the store is silent takes its connection along', async () => {

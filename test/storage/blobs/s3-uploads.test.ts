@@ -176,7 +176,7 @@ describe('an upload', () => {
   it('that the store refuses says what the store said, and leaves nothing unfinished', async () => {
     peer.onPart = () => 403;
     await expect(store.put(key, mebibytes(12))).rejects.toMatchObject({
-      name: 'StoreAway',
+      name: 'StoreUnavailable',
       cause: { name: 'AccessDenied' },
     });
     expect(peer.uploads.size).toBe(0);
@@ -190,7 +190,7 @@ describe('an upload', () => {
 
   it.each([429, 500, 503])('that the store responds to with %i finds it unavailable', async (status) => {
     peer.onPart = () => status;
-    await expect(store.put(key, mebibytes(12))).rejects.toMatchObject({ name: 'StoreAway' });
+    await expect(store.put(key, mebibytes(12))).rejects.toMatchObject({ name: 'StoreUnavailable' });
     expect(peer.uploads.size).toBe(0);
   });
 
