@@ -1,4 +1,4 @@
-// The names under which those who ask appear in the audit logs and to hooks.
+// Callers, and the names under which audit logs and hooks show them.
 import { findActor } from '../../storage/control/actors.ts';
 import type { Connection, Sql } from '../../storage/connections/pool.ts';
 import { findUserEmail } from '../../storage/workspace/user-email.ts';
@@ -6,20 +6,20 @@ import type { Deps } from '../deps.ts';
 import type { RequestOrigin } from '../contract/route.ts';
 import type { Principal } from '../scope.ts';
 
-/** Who asks for a change, and by which request. */
+/** The principal that asks for a change, with its request. */
 export interface Caller {
   principal: Principal;
   origin: RequestOrigin;
   now: Date;
 }
 
-/** Username or email of an admin. `sql` is on the control database. */
+/** The username or email of an admin. `sql` is on the control database. */
 export async function actorName(sql: Sql, { id }: Principal): Promise<string> {
-  // An admin who was removed a moment ago is still known by the id.
+  // The admin may have been removed a moment ago.
   return await findActor(sql, id) ?? id;
 }
 
-/** The same for a change that is made in a workspace's database: asked before its transaction opens. */
+/** The same, for a change in a workspace's database: to be called before its transaction opens. */
 export async function readActorName(
   { databases }: Pick<Deps, 'databases'>,
   principal: Principal,
@@ -27,7 +27,10 @@ export async function readActorName(
   return await databases.control.run((sql) => actorName(sql, principal));
 }
 
-/** Email of an end-user, username or email of an admin; undefined for one who is gone. `app` is on the app's schema. */
+/**
+ * The email of an end-user, or the username or email of an admin; undefined for one who does not exist any more. `app`
+ * is on the app's schema.
+ */
 export async function principalName(
   { databases }: Pick<Deps, 'databases'>,
   app: Pick<Connection, 'run'>,

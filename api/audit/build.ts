@@ -1,30 +1,33 @@
-// What one process does for the audit logs behind its requests.
+// The background work of one process for the audit logs: sealing and retention.
 import type { ApiStart } from '../../supervisor/protocol.ts';
 import type { Deps } from '../deps.ts';
 import type { SealQueue } from './ports.ts';
 import { keepRetention } from './retention.ts';
 import { Sealer } from './sealer.ts';
 
-/** What main.ts does with it. */
+/** The background work, as main.ts uses it. */
 export interface Audit extends SealQueue {
-  /** Seals what is there to be sealed, and stops. */
+  /** Seals the rows that wait, and stops. */
   close(): Promise<void>;
 }
 
-/** Begins at once; the first of several processes does besides what one has to do for all, a successor what the dead one left. */
+/**
+ * Starts the work. The first worker also removes old entries for all, and the first worker and the successor of a dead one
+ * seal what is left in any log.
+ */
 export function createAudit(
   deps: Pick<Deps, 'config' | 'databases' | 'secrets' | 'observe' | 'now'>,
   { worker, successor }: Pick<ApiStart, 'worker' | 'successor'>,
 ): Audit {
-  const seals = new Sealer(deps);
-  if (worker === 0 || successor) seals.sweep();
-  if (worker !== 0) return seals;
+  const sealer = new Sealer(deps);
+  if (worker === 0 || successor) sealer.sweep();
+  if (worker !== 0) return sealer;
   const retention = keepRetention(deps);
   return {
-    enqueue: (chain, id) => seals.enqueue(chain, id),
+    enqueue: (chain, id) => sealer.enqueue(chain, id),
     async close() {
       await retention.close();
-      await seals.close();
+      await sealer.close();
     },
   };
 }

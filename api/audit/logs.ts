@@ -1,20 +1,20 @@
-// All audit logs of the installation, one after the other, for work that nobody waits for.
+// Background work on every audit log of the installation, one after another.
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Chain, controlChain, workspaceChain } from '../../storage/audit/chain.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import { listAssigned } from '../../storage/control/tenant-databases.ts';
 import type { Deps } from '../deps.ts';
 
-/** Leaves the server time for others. */
+/** Between two logs, so that requests are not slowed down. */
 const pauseMs = 20;
 const pageSize = 200;
 
-/** What is done to one log. */
+/** Work on one log. */
 export type LogWork = (connection: Connection, chain: Chain) => Promise<void>;
 
 /**
- * Does it to every log until `ending` says stop, as the provisioner. A log that it fails on, such as that of a workspace
- * being deleted, does not keep the others: `onFailure` hears of it. Throws `StorageError` when workspaces cannot be listed.
+ * Runs the work on every log, as the provisioner, until `ending` is aborted. A failure, as of a workspace that is being
+ * deleted, is passed to `onFailure`, and the other logs follow. Throws `StorageError` when workspaces cannot be listed.
  */
 export async function withEveryLog(
   { databases }: Pick<Deps, 'databases'>,

@@ -1,8 +1,8 @@
-// What those who append to an audit log need of those who seal it.
+// The sealing of audit logs, as the code that appends to them sees it.
 import type { Chain } from '../../storage/audit/chain.ts';
 
-/** Is told of new rows, and sees to it that they are sealed. */
+/** The rows that wait to be sealed. */
 export interface SealQueue {
-  /** Hears of a row that was appended in a transaction which may still be open, or be rolled back. Never waits. */
+  /** Adds a row. The transaction that appended it may still be open, or be rolled back. Does not wait. */
   enqueue(chain: Chain, id: string): void;
 }

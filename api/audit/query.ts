@@ -13,26 +13,26 @@ import type { Deps } from '../deps.ts';
 import type { RawResponse } from '../contract/route.ts';
 import { exportAudit } from './export.ts';
 
-/** Whose log is read: the system's when neither is given. */
+/** The log that is read. */
 export type AuditPlace = { workspace: WorkspaceDefinition } | { app: AppDefinition } | 'system';
 
-/** What is wanted of it: a page, newest first, or all of it as JSON Lines. */
+/** A request for entries: one page, newest first, or all of them as JSON Lines. */
 export interface AuditRequest {
   filter: AuditFilter;
   page: PageRequest;
   format?: 'json' | 'jsonl' | undefined;
 }
 
-/** Entries of one scope. */
+/** Reads the entries of one scope. */
 export function queryAudit(
   deps: Pick<Deps, 'databases' | 'observe'>,
   place: AuditPlace,
   { filter, page, format }: AuditRequest,
 ): Promise<Page<AuditEntry>> | RawResponse {
   const { connection, scope } = findLog(deps, place);
-  const question: AuditQuery = { scope, filter };
-  if (format === 'jsonl') return exportAudit(deps, connection, question);
-  return connection.run((sql) => listAudit(sql, question, page));
+  const query: AuditQuery = { scope, filter };
+  if (format === 'jsonl') return exportAudit(deps, connection, query);
+  return connection.run((sql) => listAudit(sql, query, page));
 }
 
 function findLog(

@@ -1,11 +1,11 @@
-// Records which sandbox level hooks run at, so that the audit log shows since when.
+// Records in the audit log at which sandbox level hooks run, and since when.
 import { listAudit } from '../../storage/audit/listing.ts';
 import type { Deps } from '../deps.ts';
 import { auditSystem } from './write.ts';
 
 const action = 'sandbox_set';
 
-/** Appends an entry at system scope when the level is another than the last one on record. */
+/** Appends an entry at system scope when the level differs from that of the last entry. */
 export async function recordSandbox(
   deps: Pick<Deps, 'databases' | 'sandbox' | 'newId' | 'now'>,
 ): Promise<void> {

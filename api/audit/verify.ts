@@ -1,4 +1,4 @@
-// The program behind `bulkhead audit verify`: reads audit logs from the database, and tells what it found.
+// The program behind `bulkhead audit verify`: verifies audit logs and reports the result.
 import { controlChain, workspaceChain } from '../../storage/audit/chain.ts';
 import { type ChainVerdict, verifyChain } from '../../storage/audit/verify.ts';
 import { checkMasterKey } from '../../storage/boot/key-check.ts';
@@ -8,14 +8,14 @@ import { listWorkspaceDatabases } from '../../storage/control/workspaces.ts';
 import type { VerifiedLog, VerifyStart } from '../../supervisor/protocol.ts';
 import { runOneShot, withConnection } from '../process/one-shot.ts';
 
-/** Verifies what it is asked to, one log after the other. Throws `StartRefused`, `StorageError`. */
-async function verify(start: VerifyStart, tell: (verified: VerifiedLog) => void): Promise<void> {
+/** Verifies the requested logs, one after another. Throws `StartRefused`, `StorageError`. */
+async function verify(start: VerifyStart, report: (verified: VerifiedLog) => void): Promise<void> {
   const key = new Secrets(Buffer.from(start.masterKey, 'base64'));
   const expected = start.head ?? undefined;
   await withConnection(start.database, async (control) => {
     await control.transaction((sql) => checkMasterKey(sql, key));
     if (typeof start.log === 'string') {
-      tell(verifiedAs('system', await verifyChain(control, controlChain, { key, expected })));
+      report(toReport('system', await verifyChain(control, controlChain, { key, expected })));
     }
     if (start.log === 'system') return;
     const only = start.log === 'all' ? undefined : start.log.workspace;
@@ -24,13 +24,13 @@ async function verify(start: VerifyStart, tell: (verified: VerifiedLog) => void)
     for (const { id, database } of found) {
       await withConnection({ ...start.database, database }, async (connection) => {
         const verdict = await verifyChain(connection, workspaceChain(database), { key, expected });
-        tell(verifiedAs(`workspace ${id}`, verdict));
+        report(toReport(`workspace ${id}`, verdict));
       });
     }
   });
 }
 
-function verifiedAs(log: string, { head, ...verdict }: ChainVerdict): VerifiedLog {
+function toReport(log: string, { head, ...verdict }: ChainVerdict): VerifiedLog {
   return { log, ...verdict, head: `${head.seq}:${head.hash}` };
 }
 

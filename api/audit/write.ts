@@ -1,4 +1,4 @@
-// Audit entries, written in the same transaction as what they record: a write that fails fails the action.
+// Writes audit entries in the transaction of the change that they record: without its entry, a change fails.
 import { controlChain, workspaceChain } from '../../storage/audit/chain.ts';
 import { appendApp, appendSystem, appendWorkspace, type AuditRow } from '../../storage/audit/log.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
@@ -7,22 +7,22 @@ import { replaceControlCharacters } from '../logging/control-characters.ts';
 import type { Deps } from '../deps.ts';
 import type { RequestOrigin } from '../contract/route.ts';
 
-/** What happened, and who did it. No member may hold a secret. */
+/** The event that an entry records. No member may hold a secret. */
 export interface AuditEvent {
-  /** Username or email of the principal, the one that was tried, or `system`. */
+  /** The username or email of the principal, that of a failed attempt, or `system`. */
   actor: string;
   action: string;
-  /** What it happened to: an id, a name, an email. */
+  /** The id, name or email of what was changed. */
   target: string;
   details?: Readonly<Record<string, unknown>>;
-  /** The request; absent for what the server does by itself. */
+  /** Of the request; absent for an action of the server. */
   origin?: RequestOrigin;
 }
 
-/** Where an entry's id and time come from, and who is told to seal it; what nobody is told of is sealed after a restart. */
+/** The sources of an entry's id and time, and the queue to seal it. Without the queue it is sealed after a restart. */
 export type AuditDeps = Pick<Deps, 'newId' | 'now'> & Partial<Pick<Deps, 'seals'>>;
 
-/** Appends at system scope, in the control database. `workspace` is the one that the entry is about. */
+/** Appends at system scope, in the control database. `workspace` is the workspace that the entry is about. */
 export async function auditSystem(
   sql: Sql,
   deps: AuditDeps,
@@ -40,8 +40,8 @@ export async function auditWorkspace(sql: Sql, deps: AuditDeps, event: AuditEven
   deps.seals?.enqueue(workspaceChain(database), row.id);
 }
 
-/** Appends at the scope whose sessions a schema keeps, in the database that it is in. */
-export async function auditLedger(
+/** Appends at system or workspace scope, by the schema that the connection is on. */
+export async function auditInSchema(
   sql: Sql,
   deps: AuditDeps,
   schema: ServerSchema,
@@ -71,7 +71,7 @@ function toRow(deps: AuditDeps, { actor, action, target, details = {}, origin }:
   };
 }
 
-/** Null for the server itself, and for a client that does not say. */
+/** Null for an action of the server, and for a client that sends none. */
 function userAgent(origin: RequestOrigin | undefined): string | null {
   return origin === undefined || origin.userAgent === ''
     ? null
@@ -79,12 +79,12 @@ function userAgent(origin: RequestOrigin | undefined): string | null {
 }
 
 const maxValueBytes = 4096;
-/** In characters: an index has the whole of it, and a query of the log can ask for no longer one. */
+/** In characters. The log is indexed by actor, and the filter of a query is no longer. */
 const maxActorLength = 320;
 /** In characters. */
 const maxUserAgentLength = 500;
 
-/** A text that can do nothing to a terminal or a log: escaped, well-formed, at most 4 KiB. */
+/** The text as it is safe in a terminal or a log: control characters escaped, well-formed, at most 4 KiB. */
 function clean(text: string): string {
   const escaped = replaceControlCharacters(
     text.toWellFormed(),
@@ -99,7 +99,7 @@ function cleanObject(value: Readonly<Record<string, unknown>>): Record<string, u
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [clean(name), cleanValue(member)]));
 }
 
-/** What is too long once it is written becomes its beginning, as text. */
+/** Cleans a value. One whose JSON is too long becomes the beginning of that text. */
 function cleanValue(value: unknown): unknown {
   if (typeof value === 'string') return clean(value);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,24 +1,24 @@
-// What features hand to the mail: which letter, to whom, with which values.
+// The messages that features hand to the mail queue, and the queue as they see it.
 
-/** The letters that the server writes. */
+/** The messages that the server writes. */
 export type MessageKind = 'verify-email' | 'password-reset' | 'email-change' | 'email-changed' | 'otp';
 
-/** A letter to be sent. */
+/** A message of the server, written from a template. */
 export interface ServerMessage {
-  /** Id of the workspace that it is about. */
+  /** Id of the workspace that the message is about. */
   workspace: string;
   kind: MessageKind;
   /** One address. */
   to: string;
-  /** The token or code, which stands alone on its own line; null in a letter that only tells something. */
+  /** The token or code, which stands alone on its own line; null in a message without one. */
   secret: string | null;
-  /** How long the secret is good for, and the letter worth sending. */
+  /** How long the secret is valid, and the message worth sending. */
   lifeSeconds: number;
-  /** Goes through the queue like every other, and then to nobody: asking takes as long for an unknown address. */
+  /** True when the queue takes the message but sends it to nobody: a request for an unknown address takes as long. */
   discard: boolean;
 }
 
-/** A letter in an app's own words. Waits behind those of the server. */
+/** A message in an app's own words. Those of the server go first. */
 export interface AppMessage {
   /** Id of the workspace that the app is in. */
   workspace: string;
@@ -28,7 +28,7 @@ export interface AppMessage {
   lifeSeconds: number;
 }
 
-/** What a letter says. */
+/** The subject and the bodies of a message. */
 export interface MessageContent {
   /** One line. */
   subject: string;
@@ -36,8 +36,11 @@ export interface MessageContent {
   html?: string | undefined;
 }
 
-/** The way out for letters. */
+/** The queue of outgoing mail. */
 export interface MailQueue {
-  /** Stores a letter, to be sent in the background. Throws `StorageError`; `429` when too many of the workspace's apps wait. */
-  enqueue(letter: ServerMessage | AppMessage): Promise<void>;
+  /**
+   * Stores a message, which is sent in the background. Throws `StorageError`, and `429` when too many messages of the
+   * workspace's apps wait.
+   */
+  enqueue(message: ServerMessage | AppMessage): Promise<void>;
 }

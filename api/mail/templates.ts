@@ -1,10 +1,10 @@
-// The texts of the letters. Files of the operator replace them: <data_dir>/mail/<kind>.subject.txt, .txt and .html.
+// The templates of the server's messages. The operator's files replace them: <data_dir>/mail/<kind>.subject.txt, .txt, .html.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../storage/sql/error-code.ts';
 import type { MessageContent, MessageKind, ServerMessage } from './message.ts';
 
-/** A letter's parts, with `{{name}}` where a value goes. */
+/** The parts of a message, with `{{name}}` where a value goes. */
 interface Template {
   subject: string;
   text: string;
@@ -40,45 +40,42 @@ const templates: Readonly<Record<MessageKind, Template>> = {
   ]),
 };
 
-/** A file of the operator's is there and cannot be read. The message names it, and nothing of the letter. */
+/** A template file that exists and cannot be read. The error names the file and nothing of the mail. */
 export class UnreadableTemplate extends Error {
   constructor(path: string, cause: unknown) {
     super(`cannot read ${path}: ${errorCode(cause)}`, { cause });
   }
 }
 
-/** ASCII and short lines: such text travels as it is, so the secret's line can be read in the raw mail. */
+/** Builds a template of ASCII and short lines. Such text is sent unencoded, so the raw mail shows the secret. */
 function template(subject: string, [before, after]: [string, string]): Template {
   return {
     subject,
     text: [before, '', '{{secret}}', '', after, ''].join('\n'),
-    html: ['<!doctype html>', `<p>${before}</p>`, '<pre>', '{{secret}}', '</pre>', `<p>${after}</p>`, '']
-      .join(
-        '\n',
-      ),
+    html: `<!doctype html>\n<p>${before}</p>\n<pre>\n{{secret}}\n</pre>\n<p>${after}</p>\n`,
   };
 }
 
 /**
- * Fills in the template of a letter. `folder` is the operator's; a file that is not there leaves the default. Throws
+ * Fills in the template of a message. A file in `folder`, the operator's, replaces a part of it. Throws
  * `UnreadableTemplate`.
  */
 export async function render(
-  { letter, writtenAt }: { letter: ServerMessage; writtenAt: Date },
+  { message, writtenAt }: { message: ServerMessage; writtenAt: Date },
   folder: string,
 ): Promise<MessageContent> {
-  const known = templates[letter.kind];
+  const defaults = templates[message.kind];
   const [subject, text, html] = await Promise.all([
-    readOr(join(folder, `${letter.kind}.subject.txt`), known.subject),
-    readOr(join(folder, `${letter.kind}.txt`), known.text),
-    readOr(join(folder, `${letter.kind}.html`), known.html),
+    readOr(join(folder, `${message.kind}.subject.txt`), defaults.subject),
+    readOr(join(folder, `${message.kind}.txt`), defaults.text),
+    readOr(join(folder, `${message.kind}.html`), defaults.html),
   ]);
   const values: Record<string, string> = {
-    secret: letter.secret ?? '',
+    secret: message.secret ?? '',
     time: writtenAt.toISOString(),
-    minutes: String(Math.max(1, Math.round(letter.lifeSeconds / 60))),
-    email: letter.to,
-    workspace: letter.workspace,
+    minutes: String(Math.max(1, Math.round(message.lifeSeconds / 60))),
+    email: message.to,
+    workspace: message.workspace,
   };
   return {
     subject: fill(subject, values).replaceAll(/\s+/g, ' ').trim(),
@@ -89,7 +86,7 @@ export async function render(
 
 async function readOr(path: string, otherwise: string): Promise<string> {
   try {
-    // Some editors put a byte order mark before a text.
+    // Some editors begin a file with a byte order mark.
     return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return otherwise;
@@ -97,7 +94,7 @@ async function readOr(path: string, otherwise: string): Promise<string> {
   }
 }
 
-/** What names no value stays as it is. */
+/** Replaces the names of values. A `{{name}}` that names none stays. */
 function fill(
   text: string,
   values: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-// How mail leaves: as a file in the outbox, or by SMTP.
+// The ways to send a mail: by SMTP, or as a file in the outbox.
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { domainToASCII } from 'node:url';
@@ -6,7 +6,7 @@ import type { Transporter } from 'nodemailer';
 import type { Config } from '../../supervisor/protocol.ts';
 import type { MessageContent } from './message.ts';
 
-/** One mail. */
+/** A mail as it is sent. */
 export interface OutgoingMail extends MessageContent {
   /** A v7 UUID: names the file, and is the Message-ID. */
   id: string;
@@ -14,89 +14,86 @@ export interface OutgoingMail extends MessageContent {
   date: Date;
 }
 
-/** Sends mails, one a call. Throws what went wrong. */
+/** One way to send mails. */
 export interface Transport {
-  send(message: OutgoingMail): Promise<void>;
+  /** Sends one mail. Throws the error of the file system or of nodemailer. */
+  send(mail: OutgoingMail): Promise<void>;
   close(): void;
 }
 
-/** An SMTP server that does not even greet is given up after this long. */
+/** For DNS, the connection and the greeting of the SMTP server, each. */
 const connectTimeoutMs = 10_000;
 
-/**
- * The transport that the configuration names. An SMTP server that never says all it has to say is given up after
- * `attemptMilliseconds`, its connection closed.
- */
+/** Creates the transport that the configuration names. Over SMTP, a mail that takes longer than the timeout fails. */
 export function createTransport(
   { mail, data_dir }: Pick<Config, 'mail' | 'data_dir'>,
-  { attemptMilliseconds }: { attemptMilliseconds: number },
+  { attemptTimeoutMs }: { attemptTimeoutMs: number },
 ): Transport {
   const { from, transport, smtp } = mail;
   return transport === 'smtp'
-    ? throughTransporter(
-      () => smtpTransporter(smtp.url, attemptMilliseconds),
-      async (transporter, message) => {
-        const signal = AbortSignal.timeout(attemptMilliseconds);
-        await transporter.sendMail({ ...envelopeOf(from, message), signal });
+    ? lazyTransport(
+      () => createSmtpTransporter(smtp.url, attemptTimeoutMs),
+      async (transporter, mail) => {
+        const signal = AbortSignal.timeout(attemptTimeoutMs);
+        await transporter.sendMail({ ...toNodemailer(from, mail), signal });
       },
     )
-    : throughTransporter(
-      composer,
-      (transporter, message) =>
-        keepInOutbox(transporter, { from, message, folder: join(data_dir, 'outbox') }),
+    : lazyTransport(
+      createComposer,
+      (composer, mail) => writeToOutbox(composer, { from, mail, folder: join(data_dir, 'outbox') }),
     );
 }
 
-/** Made with the first mail: nodemailer is large, and many servers send none. */
-function throughTransporter(
-  make: () => Promise<Transporter>,
-  send: (transporter: Transporter, message: OutgoingMail) => Promise<void>,
+/** Loads nodemailer with the first mail: it is large, and many servers send none. */
+function lazyTransport(
+  create: () => Promise<Transporter>,
+  send: (transporter: Transporter, mail: OutgoingMail) => Promise<void>,
 ): Transport {
-  let made: Promise<Transporter> | undefined;
+  let transporter: Promise<Transporter> | undefined;
   return {
-    send: async (message) => await send(await (made ??= make()), message),
-    close: () => void made?.then((transporter) => transporter.close()),
+    send: async (mail) => await send(await (transporter ??= create()), mail),
+    close: () => void transporter?.then((created) => created.close()),
   };
 }
 
 /**
- * Once a mail is handed over, a server may look at it for long before it says that it takes it. Whoever does not wait sends it
- * again, and it is taken each time: https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.2.6
+ * The socket timeout is that of the whole attempt. A server may take minutes to accept a mail that it has received in full,
+ * and a client that gives up too early sends it twice: https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.2.6
  */
-async function smtpTransporter(url: string, attemptMilliseconds: number): Promise<Transporter> {
+async function createSmtpTransporter(url: string, attemptTimeoutMs: number): Promise<Transporter> {
   const { createTransport } = await import('nodemailer');
   return createTransport({
     url,
     connectionTimeout: connectTimeoutMs,
     greetingTimeout: connectTimeoutMs,
-    socketTimeout: attemptMilliseconds,
+    socketTimeout: attemptTimeoutMs,
     dnsTimeout: connectTimeoutMs,
     disableFileAccess: true,
     disableUrlAccess: true,
   });
 }
 
-async function composer(): Promise<Transporter> {
+async function createComposer(): Promise<Transporter> {
   const { createTransport } = await import('nodemailer');
   return createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
 }
 
-/** Files appear whole, and the newest is the last by name. */
-async function keepInOutbox(
+/** Writes a draft and renames it, so that files appear whole. The newest is the last by name. */
+async function writeToOutbox(
   composer: Transporter,
-  { from, message, folder }: { from: string; message: OutgoingMail; folder: string },
+  { from, mail, folder }: { from: string; mail: OutgoingMail; folder: string },
 ): Promise<void> {
-  const { message: content } = await composer.sendMail(envelopeOf(from, message));
+  const { message: content } = await composer.sendMail(toNodemailer(from, mail));
   if (!Buffer.isBuffer(content)) throw new Error('the mail was not composed');
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const draft = join(folder, `.${message.id}.tmp`);
+  const draft = join(folder, `.${mail.id}.tmp`);
   await writeFile(draft, content, { mode: 0o600 });
-  await rename(draft, join(folder, `${message.id}.eml`));
+  await rename(draft, join(folder, `${mail.id}.eml`));
 }
 
-function envelopeOf(from: string, { id, to, date, subject, text, html }: OutgoingMail) {
+function toNodemailer(from: string, { id, to, date, subject, text, html }: OutgoingMail) {
   const domain = /@([^\s>]+)>?\s*$/.exec(from)?.[1] ?? '';
-  // As an object, the address is one address whatever characters it holds.
+  // nodemailer would parse a string, in which a comma makes two addresses.
   return {
     from,
     to: { name: '', address: to },

@@ -9,7 +9,7 @@ import {
   pruneLockouts,
 } from '../../../storage/lockouts.ts';
 import type { ServerSchema, SessionKind } from '../../../storage/sessions.ts';
-import { auditLedger } from '../../audit/write.ts';
+import { auditInSchema } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { ApiError, fail } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
@@ -181,7 +181,7 @@ export async function auditAttempt(
   { action, details }: { action: string; details: Readonly<Record<string, unknown>> },
 ): Promise<void> {
   const event = { actor, action, target: actor, details: { as, ...details }, origin };
-  await auditLedger(sql, deps, schema, event);
+  await auditInSchema(sql, deps, schema, event);
 }
 
 function failLocked({ now }: Attempt, until: Date): never {

@@ -5,7 +5,7 @@ import { isUuid } from '../../../storage/sql/ids.ts';
 import { insertRevocations } from '../../../storage/control/revocations.ts';
 import { findSession, type FoundSession, lockFamily, revokeFamily } from '../../../storage/sessions.ts';
 import { findUser } from '../../../storage/workspace/user-accounts.ts';
-import { auditLedger } from '../../audit/write.ts';
+import { auditInSchema } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { ApiError } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
@@ -92,7 +92,7 @@ async function endLogin(
     await lockFamily(sql, family);
     const ended = await revokeFamily(sql, schema, { family, now });
     const event = { actor, action: 'logout', target: actor, details: { as: kind }, origin };
-    await auditLedger(sql, deps, schema, event);
+    await auditInSchema(sql, deps, schema, event);
     const sessions = new Set([...presented, ...idsWithLiveTokens(ended, now)]);
     return await revokeSessionTokens(sql, deps, { schema, sessions });
   });

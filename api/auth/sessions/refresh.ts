@@ -17,7 +17,7 @@ import {
 } from '../../../storage/sessions.ts';
 import { findUser, lockUserShared, type UserRow } from '../../../storage/workspace/user-accounts.ts';
 import { type Admin, showAdmin, showMaster } from '../account/admin-response.ts';
-import { auditLedger } from '../../audit/write.ts';
+import { auditInSchema } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
@@ -176,7 +176,7 @@ async function exchange(
   if (ended.length === 0) return { isFirst: false, revoked: [] };
   const { actor } = holder;
   const event = { actor, action: 'token_reuse', target: actor, details: { as: kind, family }, origin };
-  await auditLedger(sql, deps, schema, event);
+  await auditInSchema(sql, deps, schema, event);
   // Whoever used a token twice, or stole it, has access tokens too.
   const revoked = await revokeSessionTokens(sql, deps, { schema, sessions: idsWithLiveTokens(ended, now) });
   return { isFirst: false, revoked };

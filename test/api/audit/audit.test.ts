@@ -1,4 +1,4 @@
-// The audit logs through HTTP: what is written, who sees it.
+// The audit logs through HTTP: their entries, and who may read them.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 
@@ -29,7 +29,7 @@ const entries = async (path: string, caller = workspace.master): Promise<Entry[]
 const actions = (list: Entry[]) => list.map(({ action }) => action);
 
 describe('the system scope', () => {
-  it('tells of workspaces and of who made them', async () => {
+  it('has an entry for each workspace, with its creator', async () => {
     const [entry] = (await entries(`${system}?action=workspace_create&per_page=200`))
       .filter(({ target }) => target === workspace.id);
     expect(entry).toEqual({
@@ -76,7 +76,7 @@ describe('the system scope', () => {
 });
 
 describe('the workspace scope', () => {
-  it('holds its own acts and those of its apps; the app scope only the latter', async () => {
+  it('holds entries of the workspace and its apps, the app scope those of the app', async () => {
     const schema = { id: 'notes', kind: 'base', fields: [{ name: 'title', kind: 'text' }] };
     expectOk(await app.admin.post(`${app.path}/collections`, { schema }));
     const inApp = await entries(`${app.path}/audit`, app.admin);
@@ -94,7 +94,7 @@ describe('the workspace scope', () => {
     expect(systemEntries.filter(({ id }) => own.has(id))).toEqual([]);
   });
 
-  it('holds nothing of an act that failed', async () => {
+  it('holds no entry of a change that failed', async () => {
     const before = await entries(log);
     expect((await workspace.admin.post(`${workspace.path}/apps`, { id: 'shop', name: 'Again' })).status).toBe(
       409,
@@ -133,7 +133,7 @@ describe('the workspace scope', () => {
 });
 
 describe('audit.integrity', () => {
-  it('escapes what would fool a reader', async () => {
+  it('escapes control characters', async () => {
     const name = 'line\none \u001b[31mred \u202eturned\u061c';
     expectOk(await workspace.admin.patch(app.path, { name }));
     const [entry] = await entries(log);
@@ -141,7 +141,7 @@ describe('audit.integrity', () => {
     expect((await workspace.admin.get(app.path)).body.name).toBe(name);
   });
 
-  it('is closed to those below, and has no way to write or delete', async () => {
+  it('refuses callers below its scope, and has no route to write or delete', async () => {
     expect((await app.admin.get(log)).status).toBe(403);
     expect((await workspace.admin.get(system)).status).toBe(403);
     expect((await as().get(log)).status).toBe(401);
@@ -151,7 +151,7 @@ describe('audit.integrity', () => {
     }
   });
 
-  it('holds no password and no token of anybody', async () => {
+  it('holds no password and no token', async () => {
     const text = JSON.stringify([
       await entries(`${system}?per_page=200`),
       await entries(`${log}?per_page=200`),

@@ -1,4 +1,4 @@
-// What the audit log says of a change: what is set now, what was before, who asked and from where; never a secret.
+// The entries of changes: the new value, the old value, the caller and its request, but no secret.
 import { beforeAll, expect, it } from 'vitest';
 import { as, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { ownUser } from '../../harness/users.ts';

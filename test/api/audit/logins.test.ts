@@ -1,4 +1,4 @@
-// What the audit log tells of logins: whose they are, and also those that end before there are tokens.
+// The entries of logins, also of those that end before tokens are issued.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, type OwnWorkspace, ownWorkspace, patiently } from '../../harness/api.ts';
 import { enrol } from '../../harness/authenticator.ts';
@@ -30,7 +30,7 @@ const told = (entries: readonly Entry[], name: string) =>
   entries.map(({ action, details }) => `${action}: ${String(details[name])}`);
 
 describe('the audit of logins', () => {
-  it('tells an end-user from an admin with the same address', async () => {
+  it('distinguishes an end-user from an admin with the same address', async () => {
     const { email, password } = await own.login();
     const user = await ownUser(own, email);
     const wrong = 'a wrong password';

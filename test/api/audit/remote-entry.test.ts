@@ -1,4 +1,4 @@
-// Entries of changes that are made in another database.
+// Audit entries in another database than their change.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withRemoteEntry, type WriteRemoteEntry } from '../../../api/audit/remote-entry.ts';
 import { auditApp, type AuditEvent } from '../../../api/audit/write.ts';
@@ -28,7 +28,7 @@ async function entries(target: string): Promise<number> {
 }
 
 describe('an entry that is kept for a change', () => {
-  it('is there as soon as it is written, before the change ends', async () => {
+  it('is committed as soon as it is written, before the change ends', async () => {
     const seen = await keeping(async (write) => {
       expect(await entries('made')).toBe(0);
       await write(eventOf('made'));
@@ -37,7 +37,7 @@ describe('an entry that is kept for a change', () => {
     expect(seen).toBe(1);
   });
 
-  it('is none where the change does not come to it', async () => {
+  it('is not written when the change fails before it', async () => {
     const broken = keeping(() => Promise.reject(new RangeError('not this time')));
     await expect(broken).rejects.toThrow('not this time');
     expect(app.inFlight).toBe(0);
@@ -54,7 +54,7 @@ describe('an entry that is kept for a change', () => {
     expect(done).toEqual([]);
   });
 
-  it('keeps the change from beginning where there is no connection for it', async () => {
+  it('keeps the change from beginning when no connection is free', async () => {
     const gone = own.deps.databases.app('nowhere', 'nobody');
     let begun = false;
     const change = withRemoteEntry(gone, append, () => {

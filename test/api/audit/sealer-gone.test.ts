@@ -31,7 +31,7 @@ function workspace() {
   });
 }
 
-it('are given up with it, and their database is left alone', async () => {
+it('are dropped with the workspace, and their database is not connected to again', async () => {
   const { databases, secrets } = storage;
   const { database } = await workspace();
   await databases.control.transaction(async (sql) => {
@@ -50,7 +50,7 @@ it('are given up with it, and their database is left alone', async () => {
   expect(failures).toEqual([]);
 });
 
-it('are kept as long as nobody can say that it is gone, and the trouble is told of once', async () => {
+it('are kept while it is unknown whether the workspace was deleted, and the failure is logged once', async () => {
   const { databases, secrets } = storage;
   const { database } = await workspace();
   const chain = workspaceChain(database);

@@ -1,4 +1,4 @@
-// Entries that nobody will ever see, since the act that they tell of was undone.
+// Entries of changes that were rolled back.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { Sealer } from '../../../api/audit/sealer.ts';
@@ -34,7 +34,7 @@ function hastened(): () => number {
   return () => rounds;
 }
 
-it('are waited for as long as a transaction may take, and no longer', async () => {
+it('are looked for as long as a transaction may take, and no longer', async () => {
   const { databases, secrets } = storage;
   const rounds = hastened();
   const looks = vi.spyOn(databases.control, 'transaction');

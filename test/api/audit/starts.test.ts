@@ -1,4 +1,4 @@
-// What each start does with the audit logs that are there.
+// The audit logs at the start of the server.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { keepRetention } from '../../../api/audit/retention.ts';
 import { recordSandbox } from '../../../api/audit/sandbox.ts';
@@ -28,7 +28,7 @@ async function prune(days: number): Promise<void> {
   await keepRetention({ config, databases, secrets, now, observe: () => undefined }).close();
 }
 
-it('entries are kept for ever unless somebody says for how long', async () => {
+it('keeps entries for ever without a configured retention', async () => {
   const log = systemLog(storage);
   await log.append('old');
   await log.seal();
@@ -41,7 +41,7 @@ it('entries are kept for ever unless somebody says for how long', async () => {
   expect(await log.verify()).toMatchObject({ sound: 0, removed: sound, faulty: 0 });
 });
 
-it('the wall around hooks is on record once, until it is another', async () => {
+it('records the sandbox level once, until it changes', async () => {
   const record = (sandbox: Deps['sandbox']) =>
     recordSandbox({ ...auditDeps, databases: storage.databases, sandbox });
   await record({ level: 'os', why: 'it works' });

@@ -1,4 +1,4 @@
-// The queue of mail by a clock of the test's own: when a mail is tried again, taken over and given up.
+// The mail queue by a clock of the test: when a mail is retried, taken over and given up.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Mailer, waitingLimits } from '../../../api/mail/mailer.ts';
 import type { LogEvent } from '../../../api/logging/events.ts';
@@ -14,8 +14,8 @@ let own: OwnInstallation;
 let storage: Storage;
 let provider: Provider;
 let clock: number;
-let facts: LogEvent[];
-let couriers: Mailer[];
+let events: LogEvent[];
+let mailers: Mailer[];
 
 beforeAll(async () => {
   own = await ownInstallation();
@@ -34,17 +34,17 @@ afterAll(async () => {
 });
 beforeEach(() => {
   clock = Date.now();
-  facts = [];
-  couriers = [];
+  events = [];
+  mailers = [];
 });
 afterEach(async () => {
   provider.goOn();
-  await Promise.all(couriers.map((courier) => courier.close()));
+  await Promise.all(mailers.map((mailer) => mailer.close()));
   await storage.databases.control.run((sql) => sql`delete from control.mail_queue`);
 });
 
-/** That of one process. */
-function courier(): Mailer {
+/** A mailer, as one process has it. */
+function makeMailer(): Mailer {
   const made = new Mailer({
     ...storage,
     config: {
@@ -53,13 +53,13 @@ function courier(): Mailer {
     },
     now: () => new Date(clock),
     newId: uuidV7Source(Date.now),
-    observe: (fact) => facts.push(fact),
+    observe: (event) => events.push(event),
   });
-  couriers.push(made);
+  mailers.push(made);
   return made;
 }
 
-const letterTo = (to: string, lifeSeconds = 3_600) => ({
+const messageTo = (to: string, lifeSeconds = 3_600) => ({
   workspace: 'post',
   to,
   content: { subject: 'Hello', text: 'Hello' },
@@ -74,73 +74,73 @@ async function due(): Promise<number[]> {
   return rows.map(({ at }) => at.getTime() - clock);
 }
 
-it('is tried again after 2 s, and after twice as long each time, up to 10 minutes', async () => {
+it('retries a mail after 2 s, and after twice as long each time, up to 10 minutes', async () => {
   provider.mood = 'fails for now';
-  await courier().enqueue(letterTo(freshEmail(), 86_400));
+  await makeMailer().enqueue(messageTo(freshEmail(), 86_400));
   const waits: number[] = [];
   for (let attempts = 1; attempts <= 11; attempts++) {
-    await expect.poll(() => facts).toHaveLength(attempts);
-    expect(facts.at(-1)).toMatchObject({ type: 'mail_failed', attempts, gives_up: false });
-    // What is under way keeps it for a minute.
+    await expect.poll(() => events).toHaveLength(attempts);
+    expect(events.at(-1)).toMatchObject({ type: 'mail_failed', attempts, gives_up: false });
+    // The attempt holds a lease of a minute.
     await expect.poll(async () => (await due())[0]).not.toBe(60_000);
     const [wait = 0] = await due();
     waits.push(wait / 1_000);
     clock += wait;
-    courier().start();
+    makeMailer().start();
   }
   expect(waits).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600]);
 });
 
-it('is tried again though the clock was set back since it was put off', async () => {
+it('retries a mail though the clock was set back since it was postponed', async () => {
   provider.mood = 'fails for now';
   const email = freshEmail();
-  await courier().enqueue(letterTo(email));
+  await makeMailer().enqueue(messageTo(email));
   await expect.poll(due).toEqual([2_000]);
   provider.mood = 'accepts';
   clock -= 3_600_000;
-  courier().start();
+  makeMailer().start();
   expect(await provider.mailsTo(email)).toHaveLength(1);
 });
 
-it('is left to the process that sends it for a minute, and then sent by another', async () => {
+it('leaves a mail to the process that sends it for a minute, and then lets another send it', async () => {
   provider.mood = 'has others wait';
   const before = provider.attempts;
   const email = freshEmail();
-  await courier().enqueue(letterTo(email));
+  await makeMailer().enqueue(messageTo(email));
   await expect.poll(() => provider.attempts).toBe(before + 1);
   clock += 59_999;
-  await courier().enqueue(letterTo(freshEmail()));
+  await makeMailer().enqueue(messageTo(freshEmail()));
   await expect.poll(() => provider.attempts).toBe(before + 2);
   expect(await due()).toEqual([1, 60_000]);
   clock += 1;
-  courier().start();
+  makeMailer().start();
   await expect.poll(() => provider.attempts).toBe(before + 3);
   provider.goOn();
   expect(await provider.mailsTo(email, 2)).toHaveLength(2);
 });
 
-it('waits behind those of the server when it is an app’s', async () => {
+it('sends a mail of the server before one of an app', async () => {
   provider.mood = 'has others wait';
-  const letter = {
+  const message = {
     workspace: 'post',
     kind: 'otp',
     secret: '012345',
     lifeSeconds: 60,
     discard: false,
   } as const;
-  await courier().enqueue(letterTo(freshEmail()));
-  await courier().enqueue({ ...letter, to: freshEmail() });
+  await makeMailer().enqueue(messageTo(freshEmail()));
+  await makeMailer().enqueue({ ...message, to: freshEmail() });
   const rows = await storage.databases.control.run((sql) =>
     sql<{ of_app: boolean }[]>`select of_app from control.mail_queue order by id`
   );
   expect(rows.map(({ of_app }) => of_app)).toEqual([true, false]);
 });
 
-it('that is under way is waited for by a process that stops', async () => {
+it('finishes a mail that is being sent when the process stops', async () => {
   provider.mood = 'has others wait';
   const before = provider.attempts;
-  const stopping = courier();
-  await stopping.enqueue(letterTo(freshEmail()));
+  const stopping = makeMailer();
+  await stopping.enqueue(messageTo(freshEmail()));
   await expect.poll(() => provider.attempts).toBe(before + 1);
   const closed = stopping.close();
   provider.goOn();
@@ -148,40 +148,40 @@ it('that is under way is waited for by a process that stops', async () => {
   expect(await due()).toEqual([]);
 });
 
-it('is not sent any more once it has expired', async () => {
+it('sends no mail that has expired', async () => {
   provider.mood = 'fails for now';
   const [late, email] = [freshEmail(), freshEmail()];
-  await courier().enqueue(letterTo(late, 60));
+  await makeMailer().enqueue(messageTo(late, 60));
   await expect.poll(due).toEqual([2_000]);
   provider.mood = 'accepts';
   clock += 60_000;
-  await courier().enqueue(letterTo(email));
+  await makeMailer().enqueue(messageTo(email));
   expect(await provider.mailsTo(email)).toHaveLength(1);
   await expect.poll(due).toEqual([]);
   expect(provider.mails.join()).not.toContain(late);
 });
 
-it('is given up when it would have expired by the next time', async () => {
+it('gives up a mail that would have expired by the next attempt', async () => {
   provider.mood = 'fails for now';
-  await courier().enqueue(letterTo(freshEmail(), 2));
-  await expect.poll(() => facts).toMatchObject([{ type: 'mail_failed', attempts: 1, gives_up: true }]);
+  await makeMailer().enqueue(messageTo(freshEmail(), 2));
+  await expect.poll(() => events).toMatchObject([{ type: 'mail_failed', attempts: 1, gives_up: true }]);
   await expect.poll(due).toEqual([]);
 });
 
-it('of one workspace holds up none of another’s, whatever its recipients’ servers keep waiting', async () => {
+it('sends mail of other workspaces while recipients of one keep the provider waiting', async () => {
   provider.mood = 'has others wait';
   const before = provider.attempts;
-  const post = courier();
-  await Promise.all(Array.from({ length: 30 }, () => post.enqueue(letterTo(freshEmail()))));
+  const mailer = makeMailer();
+  await Promise.all(Array.from({ length: 30 }, () => mailer.enqueue(messageTo(freshEmail()))));
   await expect.poll(() => provider.attempts).toBeGreaterThanOrEqual(before + 4);
   provider.mood = 'accepts';
   const email = freshEmail();
-  await post.enqueue({ ...letterTo(email), workspace: 'other' });
+  await mailer.enqueue({ ...messageTo(email), workspace: 'other' });
   expect(await provider.mailsTo(email)).toHaveLength(1);
   expect(provider.attempts).toBe(before + 5);
 }, 30_000);
 
-it('of apps is refused while too much of their workspace waits, and sent when there is room again', async () => {
+it('refuses mail of apps while too much of their workspace waits, and takes it again afterwards', async () => {
   const { control } = storage.databases;
   await control.run((sql) =>
     sql`
@@ -191,13 +191,13 @@ it('of apps is refused while too much of their workspace waits, and sent when th
     from generate_series(1, ${waitingLimits.mails})`
   );
   provider.mood = 'accepts';
-  const post = courier();
+  const mailer = makeMailer();
   const [email, own] = [freshEmail(), freshEmail()];
-  await expect(post.enqueue(letterTo(email))).rejects.toMatchObject({
+  await expect(mailer.enqueue(messageTo(email))).rejects.toMatchObject({
     code: 'too_many_requests',
     message: 'of the hooks of a workspace no more than 5000 mails or 64 MiB may wait to be sent',
   });
-  await post.enqueue({
+  await mailer.enqueue({
     workspace: 'post',
     kind: 'otp',
     secret: '012345',
@@ -209,6 +209,6 @@ it('of apps is refused while too much of their workspace waits, and sent when th
   await control.run((sql) =>
     sql`delete from control.mail_queue where id = (select id from control.mail_queue where of_app limit 1)`
   );
-  await post.enqueue(letterTo(email));
+  await mailer.enqueue(messageTo(email));
   expect(await provider.mailsTo(email)).toHaveLength(1);
 });

@@ -14,9 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => provider.close());
 
-function transport(attemptMilliseconds = 1_000, url = provider.url) {
+function transport(attemptTimeoutMs = 1_000, url = provider.url) {
   const mail = { transport: 'smtp', from: 'Post <post@example.com>', smtp: { url } } as const;
-  return createTransport({ mail, data_dir: '/nowhere' }, { attemptMilliseconds });
+  return createTransport({ mail, data_dir: '/nowhere' }, { attemptTimeoutMs });
 }
 
 function messageTo(to: string): OutgoingMail {
@@ -28,7 +28,7 @@ describe('a mail in the outbox', () => {
   it('is whole, and for the server’s own user', async () => {
     const data_dir = await mkdtemp(join(tmpdir(), 'bulkhead-outbox-'));
     const mail = { transport: 'outbox', from: 'nobody', smtp: { url: '' } } as const;
-    const outbox = createTransport({ mail, data_dir }, { attemptMilliseconds: 1_000 });
+    const outbox = createTransport({ mail, data_dir }, { attemptTimeoutMs: 1_000 });
     const message = { ...messageTo(freshEmail()), date: new Date('2026-01-02T03:04:05Z') };
     await outbox.send(message);
     outbox.close();
@@ -47,14 +47,14 @@ describe('a mail in the outbox', () => {
 describe('an attempt to send a mail', () => {
   it('ends, with its connection, when the server always says a little and never enough', async () => {
     provider.mood = 'trickles';
-    const attemptMilliseconds = 1_000;
-    const smtp = transport(attemptMilliseconds);
+    const attemptTimeoutMs = 1_000;
+    const smtp = transport(attemptTimeoutMs);
     const began = performance.now();
     await expect(smtp.send(messageTo(freshEmail()))).rejects.toThrow();
     const took = performance.now() - began;
     expect(provider.attempts).toBe(1);
-    expect(took).toBeGreaterThan(attemptMilliseconds * 0.9);
-    expect(took).toBeLessThan(attemptMilliseconds + 4_000);
+    expect(took).toBeGreaterThan(attemptTimeoutMs * 0.9);
+    expect(took).toBeLessThan(attemptTimeoutMs + 4_000);
     // Else the mail could still be taken, after another attempt was.
     await expect.poll(() => provider.connections()).toBe(0);
     smtp.close();
