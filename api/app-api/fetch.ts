@@ -41,7 +41,7 @@ export async function fetchForHook(
       maxBytes,
       timeoutMs: Math.max(1, Math.floor(context.deadline - performance.now())),
       isAllowed,
-      redirects: redirect === 'follow' ? 'follow' : 'answer',
+      redirects: redirect === 'follow' ? 'follow' : 'manual',
     });
     if (redirect === 'error' && redirectStatuses.has(response.status)) {
       fail('hook_error', 'the host redirects the request');

@@ -1,85 +1,83 @@
-// The one client for requests to other servers: every connection is checked, every answer is bounded.
+// The one client for requests to other servers. It checks every connection, and limits the size and time of every response.
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Agent, Dispatcher } from 'undici';
 import type { Config } from '../../supervisor/protocol.ts';
 import type { HeaderList } from '../http/header-list.ts';
 import { ChunkGuard } from '../http/protection/chunk-guard.ts';
+import { ignore } from '../logging/ignore.ts';
 import { EgressError } from './failure.ts';
 import type { Resolve } from './names.ts';
 import { Wall } from './wall.ts';
 
-/** One request. */
+/** A request to another server. */
 export interface EgressRequest {
   method: string;
   url: URL;
-  /** Those of the connection (`Host`, `Content-Length` …) are left out: they are ours to set. */
+  /** Headers of the connection (`Host`, `Content-Length` …) are dropped: the client sets them. */
   headers?: HeaderList;
   body?: string | Uint8Array | Readable;
-  /** Ends the request, and the reading of its answer. */
+  /** Aborts the request, and the reading of its response. */
   signal?: AbortSignal;
-  /** Most bytes of the answer's body. */
+  /** Of the response body. */
   maxBytes: number;
-  /** For everything, from the name's resolution to the last byte. Default: 5,000. */
+  /** From the name's resolution to the last byte of the body. Default: 5,000. */
   timeoutMs?: number;
-  /** Whether this URL may be asked at all; called for the request and for each redirect that is followed. */
+  /** True when the URL may be requested. Called for the request and for each redirect that is followed. */
   isAllowed?: (url: URL) => boolean;
-  /** `follow` (default): a GET or HEAD goes along on the same origin, all else is refused; `answer`: they are answers. */
-  redirects?: 'follow' | 'answer';
+  /** `follow` (default) follows a GET or HEAD on the same origin and refuses other redirects; `manual` returns them. */
+  redirects?: 'follow' | 'manual';
 }
 
-/** An answer whose body is still coming; reading it throws `EgressError`. */
-export interface EgressStream {
-  /** What answered: another than was asked where it redirected. */
+interface ResponseHead {
+  /** The URL that responded: after a redirect, not the requested one. */
   url: URL;
   status: number;
-  /** Of the host's own words. */
+  /** As the host sent it. */
   statusText: string;
   headers: HeaderList;
+}
+
+/** A response whose body is still being received. Reading it throws `EgressError`. */
+export interface EgressStream extends ResponseHead {
   body: AsyncIterable<Uint8Array>;
 }
 
-/** A whole answer. */
-export interface EgressResponse {
-  /** What answered: another than was asked where it redirected. */
-  url: URL;
-  status: number;
-  /** Of the host's own words. */
-  statusText: string;
-  headers: HeaderList;
+/** A response with its whole body. */
+export interface EgressResponse extends ResponseHead {
   body: Buffer;
 }
 
-/** The client. */
+/** The client for requests to other servers. */
 export interface Egress {
-  /** Why a URL is refused before its name is resolved, or undefined; for settings that hold URLs. */
+  /** The reason to refuse a URL before its name is resolved, or undefined. Settings that hold URLs are checked by it. */
   objection(url: URL): string | undefined;
-  /** Sends a request and answers as soon as the headers are there. Throws `EgressError`. */
+  /** Sends a request, and resolves with the headers of the response. Throws `EgressError`. */
   open(request: EgressRequest): Promise<EgressStream>;
-  /** Sends a request and reads the whole answer. Throws `EgressError`. */
+  /** Sends a request, and resolves with the whole response. Throws `EgressError`. */
   send(request: EgressRequest): Promise<EgressResponse>;
-  /** Breaks off what is in flight. */
+  /** Aborts the requests that are under way. */
   close(): Promise<void>;
 }
 
 const defaultTimeoutMs = 5_000;
 const maxRedirects = 3;
-/** Bytes of an answer that are taken before somebody reads it; each may be a chunk. */
+/** Bytes of a body that are received before they are read. Each may be a chunk. */
 const maxReadAhead = 16_384;
-/** Of an answer in chunks, so many are read a turn of the event loop. */
+/** Chunks of a body that are read in one turn of the event loop. */
 const chunksPerTurn = 256;
 
-/** Of the statuses from 300, those that send a client elsewhere: https://fetch.spec.whatwg.org/#redirect-status */
+/** The statuses that redirect: https://fetch.spec.whatwg.org/#redirect-status */
 export const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** `resolve` stands in for this machine's resolver. */
+/** Creates the client. `resolve` replaces this machine's resolver. */
 export function createEgress(config: Pick<Config, 'egress' | 'http'>, resolve?: Resolve): Egress {
   const wall = new Wall(config);
   let agent: Promise<Agent> | undefined;
   const open = async (request: EgressRequest) => {
-    // Loaded when it is needed: most servers never ask another, and the client is a tenth of their memory.
+    // Loaded with the first request: most servers send none, and undici takes a tenth of their memory.
     agent ??= import('./agent.ts').then(({ guardedAgent }) => guardedAgent(wall, resolve));
-    return await openWithin(wall, await agent, request);
+    return await follow(wall, await agent, request);
   };
   return {
     objection: (url) => wall.objection(url),
@@ -94,19 +92,19 @@ export function createEgress(config: Pick<Config, 'egress' | 'http'>, resolve?: 
   };
 }
 
-async function openWithin(wall: Wall, agent: Agent, request: EgressRequest): Promise<EgressStream> {
-  const { signal, timeoutMs: milliseconds = defaultTimeoutMs, redirects = 'follow' } = request;
-  const timer = AbortSignal.timeout(milliseconds);
-  const within = { agent, timer, signal: signal === undefined ? timer : AbortSignal.any([timer, signal]) };
+async function follow(wall: Wall, agent: Agent, request: EgressRequest): Promise<EgressStream> {
+  const { signal, timeoutMs = defaultTimeoutMs, redirects = 'follow' } = request;
+  const timer = AbortSignal.timeout(timeoutMs);
+  const aborts = { timer, signal: signal === undefined ? timer : AbortSignal.any([timer, signal]) };
   let { url } = request;
   for (let hops = 0; hops <= maxRedirects; hops++) {
     const objection = wall.objection(url);
     if (objection !== undefined) throw new EgressError('refused', `the URL ${objection}`);
     if (request.isAllowed?.(url) === false) throw new EgressError('refused', 'the host is not permitted');
-    const answer = await sendOnce({ ...request, url }, within);
-    const location = redirects === 'follow' ? redirectLocation(answer) : undefined;
-    if (location === undefined) return { url, ...toStream(answer, request.maxBytes, within) };
-    answer.body.on('error', () => undefined).destroy();
+    const response = await sendOnce(agent, { ...request, url }, aborts);
+    const location = redirects === 'follow' ? redirectLocation(response) : undefined;
+    if (location === undefined) return { url, ...toStream(response, request.maxBytes, aborts) };
+    response.body.on('error', ignore('the body is not read')).destroy();
     const next = URL.parse(location, url);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (!isRead || next?.origin !== url.origin) break;
@@ -115,15 +113,14 @@ async function openWithin(wall: Wall, agent: Agent, request: EgressRequest): Pro
   throw new EgressError('redirected', 'the host redirects the request');
 }
 
-/** What ends a request early. */
-interface Limits {
-  agent: Agent;
+/** The signals that end a request early. */
+interface AbortSignals {
   timer: AbortSignal;
-  /** The timer, and the caller's own. */
+  /** Aborted by the timer or by the caller. */
   signal: AbortSignal;
 }
 
-/** Headers of the connection, which a caller could deceive the other side with (RFC 9110 section 7.6.1). */
+/** Headers of the connection, with which a caller could deceive the other server (RFC 9110 section 7.6.1). */
 const reservedHeaders = new Set([
   'connection',
   'content-length',
@@ -137,33 +134,34 @@ const reservedHeaders = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-/** They make a tunnel, or echo the request. */
+/** Methods that open a tunnel or echo the request. */
 const refusedMethods = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
 async function sendOnce(
+  agent: Agent,
   { method, url, headers = [], body }: EgressRequest,
-  limits: Limits,
+  aborts: AbortSignals,
 ): Promise<Dispatcher.ResponseData> {
   const name = method.toUpperCase();
   if (refusedMethods.has(name)) throw new EgressError('refused', 'the method is not permitted');
   const sent = headers.filter(([name]) => !reservedHeaders.has(name.toLowerCase())).flat();
-  const asked = limits.agent.request({
+  const response = agent.request({
     origin: url.origin,
     path: url.pathname + url.search,
     method: name,
     headers: sent,
     body: body ?? null,
-    signal: limits.signal,
+    signal: aborts.signal,
     highWaterMark: maxReadAhead,
   });
   try {
-    return await Promise.race([asked, rejectOnAbort(limits.signal)]);
+    return await Promise.race([response, rejectOnAbort(aborts.signal)]);
   } catch (error) {
-    throw toEgressError(error, limits);
+    throw toEgressError(error, aborts);
   }
 }
 
-/** Rejects when the signal comes: undici itself heeds it only once there is a connection. */
+/** Rejects when the signal is aborted: undici reacts to it only once it is connected. */
 function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) reject(new Error('aborted'));
@@ -185,27 +183,27 @@ function toHeaderList(headers: Dispatcher.ResponseData['headers']): HeaderList {
 function toStream(
   { statusCode, statusText, headers, body }: Dispatcher.ResponseData,
   maxBytes: number,
-  limits: Limits,
+  aborts: AbortSignals,
 ): Omit<EgressStream, 'url'> {
   return {
     status: statusCode,
     statusText,
     headers: toHeaderList(headers),
-    body: bounded(body, maxBytes, limits),
+    body: limited(body, maxBytes, aborts),
   };
 }
 
-/** A consumer that stops early, and an answer that is too long, break the connection off. */
-async function* bounded(
+/** Reads a body up to its limit. The connection is closed when the body is too long or the consumer stops early. */
+async function* limited(
   body: Readable,
   maxBytes: number,
-  limits: Limits,
+  aborts: AbortSignals,
 ): AsyncGenerator<Uint8Array, void, void> {
   let length = 0;
   const guard = new ChunkGuard();
   try {
     for await (const part of body) {
-      // Copied: a part holds on to all that came with it, and a host can send 64 KiB around each byte.
+      // Copied, because a part is a view of up to 64 KiB that were received with it.
       const bytes = new Uint8Array(part);
       length += bytes.length;
       if (length > maxBytes) {
@@ -215,15 +213,15 @@ async function* bounded(
         throw new EgressError('too_large', 'the answer comes in too many chunks of a few bytes');
       }
       yield bytes;
-      // The host decides how many come at once; those who wait meanwhile have done nothing.
+      // The host decides how many chunks arrive at once. Other requests must not wait for all of them.
       if (guard.chunks % chunksPerTurn === 0) await nextTurn();
     }
   } catch (error) {
-    throw toEgressError(error, limits);
+    throw toEgressError(error, aborts);
   }
 }
 
-function toEgressError(error: unknown, { timer, signal }: Limits): EgressError {
+function toEgressError(error: unknown, { timer, signal }: AbortSignals): EgressError {
   if (error instanceof EgressError) return error;
   const options = { cause: error };
   if (timer.aborted) return new EgressError('timeout', 'the host took too long', options);

@@ -1,15 +1,15 @@
-// What can go wrong with a request to another server.
+// The ways in which a request to another server fails.
 
-/** Why there is no answer. */
+/** The reason of a failure. */
 export type EgressFailure =
-  | 'refused' // the URL, the method or the address behind the host is not permitted
-  | 'redirected' // the answer leads to another host
-  | 'unreachable' // no connection, or one that broke
-  | 'timeout' // the time was over
-  | 'too_large' // the answer is longer than was asked for
-  | 'aborted'; // the caller's signal
+  | 'refused' // the URL, the method or the address of the host is not permitted
+  | 'redirected' // the response redirects to another host
+  | 'unreachable' // there is no connection, or it broke
+  | 'timeout' // the time is over
+  | 'too_large' // the response is longer than the caller allows
+  | 'aborted'; // the caller aborted the request
 
-/** A request that has no answer. The message holds no secret, and nothing of a private network. */
+/** A request without a response. The message holds no secret, and nothing of a private network. */
 export class EgressError extends Error {
   readonly failure: EgressFailure;
 
@@ -20,7 +20,7 @@ export class EgressError extends Error {
   }
 }
 
-/** The failure for an address behind the wall. */
+/** Creates the error for an address that may not be reached. */
 export function addressRefused(): EgressError {
   return new EgressError('refused', 'the host is in a network that may not be reached');
 }

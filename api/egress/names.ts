@@ -1,22 +1,22 @@
-// How the names of other servers become addresses that may be connected to.
+// Resolves the names of other servers to addresses that may be connected to.
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { addressRefused, EgressError } from './failure.ts';
 import { isLoopbackHost, type Wall } from './wall.ts';
 
-/** What a name resolves to. */
+/** Resolves a name to addresses. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 const dnsTimeoutMs = 1_500;
 const dnsTries = 2;
 
-/** How the host of a URL is looked up on this machine. */
+/** Chooses how the host of a URL is resolved. */
 export function chooseResolver(wall: Wall, url: URL): Resolve {
   if (isLoopbackHost(url.hostname)) return () => Promise.resolve(['127.0.0.1', '::1']);
-  return wall.trustsName(url) ? resolveAsMachine : resolveByDns;
+  return wall.trustsName(url) ? resolveBySystem : resolveByDns;
 }
 
-async function resolveAsMachine(hostname: string): Promise<string[]> {
+async function resolveBySystem(hostname: string): Promise<string[]> {
   return (await lookup(hostname, { all: true })).map(({ address }) => address);
 }
 
@@ -27,8 +27,8 @@ async function resolveByDns(hostname: string): Promise<string[]> {
 }
 
 /**
- * Looks a name up for a socket, which connects to exactly what is answered. One address that may not be reached spoils
- * all: a name that mixes them was made to get through.
+ * Returns the lookup of a socket, which connects to exactly the addresses that it returns. A name with one address that
+ * may not be reached is refused: it was made to get past the check.
  */
 export function guardedLookup(resolve: Resolve, admits: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {

@@ -1,8 +1,8 @@
-// Which addresses requests to other servers may reach.
+// The addresses that requests to other servers may reach.
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { Config } from '../../supervisor/protocol.ts';
 
-/** What an address is to this machine. `forbidden` is never reached, whatever the operator has set. */
+/** The kind of an address, as seen from this machine. `forbidden` is never reached, whatever the configuration says. */
 export type AddressKind = 'public' | 'loopback' | 'private' | 'forbidden';
 
 type Range = readonly [network: string, prefix: number];
@@ -47,29 +47,29 @@ const ranges: Readonly<
   },
 };
 
-const lists = (['forbidden', 'loopback', 'private'] as const).map((reach) => {
-  const { ipv4, ipv6 } = ranges[reach];
+const lists = (['forbidden', 'loopback', 'private'] as const).map((kind) => {
+  const { ipv4, ipv6 } = ranges[kind];
   const list = new BlockList();
   for (const [network, prefix] of ipv4) list.addSubnet(network, prefix, 'ipv4');
   for (const [network, prefix] of ipv6) list.addSubnet(network, prefix, 'ipv6');
-  return [reach, list] as const;
+  return [kind, list] as const;
 });
 
-/** What the text of an address stands for. IPv6 forms that carry an IPv4 address count as that address. */
+/** The kind of an address. An IPv6 address that embeds an IPv4 address counts as that one. */
 export function addressKind(address: string): AddressKind {
   if (isIPv4(address)) return lists.find(([, list]) => list.check(address, 'ipv4'))?.[0] ?? 'public';
   if (!isIPv6(address) || address.includes('%')) return 'forbidden';
-  const carried = carriedIPv4(address);
-  if (carried !== undefined) return addressKind(carried);
+  const embedded = embeddedIPv4(address);
+  if (embedded !== undefined) return addressKind(embedded);
   const known = lists.find(([, list]) => list.check(address, 'ipv6'))?.[0];
-  // Only 2000::/3 is given out.
+  // IANA allocates public addresses from 2000::/3 only.
   return known ?? ([0x2000, 0x3000].includes(parseGroups(address)[0] & 0xf000) ? 'public' : 'forbidden');
 }
 
 type Groups = readonly [number, number, number, number, number, number, number, number];
 
 /** The IPv4 address in a mapped one (RFC 4291 section 2.5.5.2) or in one of NAT64 (RFC 6052). */
-function carriedIPv4(address: string): string | undefined {
+function embeddedIPv4(address: string): string | undefined {
   const [a, b, c, d, e, f, high, low] = parseGroups(address);
   const isMapped = a === 0 && b === 0 && c === 0 && d === 0 && e === 0 && f === 0xffff;
   const isTranslated = a === 0x64 && b === 0xff9b && c === 0 && d === 0 && e === 0 && f === 0;
@@ -88,7 +88,7 @@ function parseGroups(address: string): Groups {
   return [at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)];
 }
 
-/** The rules of one server, from its configuration. */
+/** Decides by the configuration which addresses may be reached. */
 export class Wall {
   readonly #setting: Config['egress']['private_hosts'];
   readonly #isLocal: boolean;
@@ -101,30 +101,30 @@ export class Wall {
     this.#hosts = new Set(typeof setting === 'string' ? [] : setting.map((host) => host.toLowerCase()));
   }
 
-  /** Why no request may go to this URL whatever its name resolves to, or undefined. */
+  /** The reason to refuse a URL whatever its name resolves to, or undefined. */
   objection(url: URL): string | undefined {
     if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must be an http or https URL';
     if (url.username !== '' || url.password !== '') return 'must not hold a name or a password';
-    const address = hostOf(url);
+    const address = withoutBrackets(url.hostname);
     if (!isIPv4(address) && !isIPv6(address)) {
       return isLoopbackHost(address) && !this.admits('127.0.0.1', url) ? refusal : undefined;
     }
     return this.admits(address, url) ? undefined : refusal;
   }
 
-  /** Whether a connection for this URL may go to this address, which its host is or was resolved to. */
+  /** True when a request for the URL may connect to the address, which its host is or was resolved to. */
   admits(address: string, url: URL): boolean {
-    const reach = addressKind(address);
-    if (reach === 'public' || reach === 'forbidden') return reach === 'public';
+    const kind = addressKind(address);
+    if (kind === 'public' || kind === 'forbidden') return kind === 'public';
     if (this.#setting === 'allow') return true;
-    if (this.#setting === 'auto') return reach === 'loopback' && this.#isLocal;
-    // Where it is `deny`, there are none.
+    if (this.#setting === 'auto') return kind === 'loopback' && this.#isLocal;
+    // With `deny`, the set is empty.
     return includesHost(this.#hosts, url);
   }
 
   /**
-   * Whether names are looked up as every program on this machine does, with its hosts file. That takes one of Node's
-   * few threads, which names that a tenant made up must not hold.
+   * True when the name is resolved by the system, with its hosts file. That takes one of Node's few threads, so names that
+   * a tenant chose are resolved by DNS alone.
    */
   trustsName(url: URL): boolean {
     return this.#setting === 'allow' || (this.#setting === 'auto' && this.#isLocal) ||
@@ -134,18 +134,18 @@ export class Wall {
 
 const refusal = 'must not be an address of a private network';
 
-/** Without the brackets of IPv6. */
-function hostOf({ hostname }: URL): string {
+/** The host without the brackets of an IPv6 address. */
+function withoutBrackets(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 
-/** Whether hosts, each as `host` or `host:port`, name that of a URL; its port is known without being written, too. */
+/** True when hosts, each `host` or `host:port`, include that of a URL. A port that the URL omits is the scheme's default. */
 export function includesHost(hosts: ReadonlySet<string>, { protocol, hostname, port }: URL): boolean {
   const implied = protocol === 'https:' ? '443' : '80';
   return hosts.has(hostname) || hosts.has(`${hostname}:${port === '' ? implied : port}`);
 }
 
-/** Whether a host means this machine only (RFC 6761 section 6.3 for names). */
+/** True when a host is this machine (RFC 6761 section 6.3 for names). */
 export function isLoopbackHost(host: string): boolean {
   return /^(.+\.)?localhost\.?$/i.test(host) || addressKind(host) === 'loopback';
 }

@@ -38,7 +38,7 @@ export async function upload(deps: UploadDeps, app: AppDefinition, file: NewFile
   const { max } = await deps.policies.range('storage.max_upload_mb', at);
   const cap = max * mebibyte;
   if (file.announced !== undefined && file.announced > cap) throw tooLarge(max);
-  const bytes = { least: file.announced ?? 1, most: file.announced ?? cap };
+  const bytes = { min: file.announced ?? 1, max: file.announced ?? cap };
   const claim = await deps.quotas.claimBytes(app, bytes);
   // A client may not send more than it announced.
   const bound = claim === undefined || claim.amount >= cap

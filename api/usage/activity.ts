@@ -1,4 +1,4 @@
-// How much each app is used: counted in memory, added to the control database every few seconds.
+// Counts the requests and hook runs of each app in memory, and adds them to the control database every few seconds.
 import type { AppIdentity } from '../../storage/definition.ts';
 import { type Activity, addActivity, deleteActivity } from '../../storage/control/usage.ts';
 import type { Databases } from '../../storage/connections/databases.ts';
@@ -10,7 +10,7 @@ interface MeterDeps {
   observe: Observe;
 }
 
-/** What counts the use of apps. Never throws, never waits. */
+/** Counts the use of apps. It neither throws nor waits. */
 export interface Meter {
   request(app: AppIdentity): void;
   hookRun(app: AppIdentity): void;
@@ -19,22 +19,23 @@ export interface Meter {
 const hourMs = 3_600_000;
 const flushMs = 5_000;
 
-/** Beginning of the hour that counts as 24 hours ago: the present one and the 23 before it are kept. */
+/** The end of the hour before the last 24: the current hour and the 23 before it are kept. */
 export function beginningOfDay(now: Date): Date {
-  return new Date(hourOf(now).getTime() - 24 * hourMs);
+  return new Date(startOfHour(now).getTime() - 24 * hourMs);
 }
 
-function hourOf(now: Date): Date {
+function startOfHour(now: Date): Date {
   return new Date(Math.floor(now.getTime() / hourMs) * hourMs);
 }
 
-/** Counts by the hour in which they are added, not in which they happened: a few seconds apart at most. */
+/** The counts of one process. They belong to the hour in which they are flushed, a few seconds after the event. */
 export class ActivityMeter implements Meter {
   readonly #deps: MeterDeps;
   readonly #timer: NodeJS.Timeout;
   #counts = new Map<string, Activity>();
   #flushing: Promise<void> | undefined;
-  #forgottenAt = 0;
+  /** The hour in which old counts were last deleted. */
+  #prunedHour = 0;
 
   constructor(deps: MeterDeps) {
     this.#deps = deps;
@@ -43,22 +44,22 @@ export class ActivityMeter implements Meter {
   }
 
   request(app: AppIdentity): void {
-    this.#of(app).requests++;
+    this.#count(app).requests++;
   }
 
   hookRun(app: AppIdentity): void {
-    this.#of(app).hook_runs++;
+    this.#count(app).hook_runs++;
   }
 
-  /** Adds what was counted in this process so far. Throws `StorageError`; what was counted is kept for the next time then. */
+  /** Adds the counts so far to the database. Throws `StorageError`, and keeps the counts for the next time. */
   async flush(): Promise<void> {
-    // What is being added is not all that was counted by now.
+    // A flush that is under way does not add the latest counts.
     await this.#flushing;
     this.#flushing ??= this.#add().finally(() => this.#flushing = undefined);
     await this.#flushing;
   }
 
-  /** Adds the last of it. */
+  /** Stops, after a last flush. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#flushQuietly();
@@ -67,21 +68,21 @@ export class ActivityMeter implements Meter {
   async #add(): Promise<void> {
     if (this.#counts.size === 0) return;
     const { databases: { control }, now } = this.#deps;
-    const hour = hourOf(now());
+    const hour = startOfHour(now());
     const counts = this.#counts;
     this.#counts = new Map();
     try {
       await control.run((sql) => addActivity(sql, hour, [...counts.values()]));
     } catch (error) {
-      this.#takeBack(counts);
+      this.#restore(counts);
       throw error;
     }
-    if (this.#forgottenAt === hour.getTime()) return;
-    this.#forgottenAt = hour.getTime();
+    if (this.#prunedHour === hour.getTime()) return;
+    this.#prunedHour = hour.getTime();
     await control.run((sql) => deleteActivity(sql, beginningOfDay(hour)));
   }
 
-  #takeBack(counts: ReadonlyMap<string, Activity>): void {
+  #restore(counts: ReadonlyMap<string, Activity>): void {
     for (const [key, { requests, hook_runs, ...place }] of counts) {
       const since = this.#counts.get(key);
       this.#counts.set(key, {
@@ -96,7 +97,7 @@ export class ActivityMeter implements Meter {
     return this.flush().catch(logFailure(this.#deps, 'add up the use of apps'));
   }
 
-  #of({ schema, workspace: { id: workspace, database } }: AppIdentity): Activity {
+  #count({ schema, workspace: { id: workspace, database } }: AppIdentity): Activity {
     const known = this.#counts.get(schema);
     if (known !== undefined) return known;
     const counts = { workspace, database, schema, requests: 0, hook_runs: 0 };

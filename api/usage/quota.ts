@@ -1,4 +1,4 @@
-// One quota: its name, what it allows at a place, and what somebody is told who would exceed it.
+// The quotas: their names, their limits, and the errors of a caller that exceeds them.
 import { ApiError } from '../errors.ts';
 import { type RangePolicy, unlimitedQuota } from '../policies/definitions.ts';
 import type { Policies } from '../policies/effective.ts';
@@ -9,23 +9,23 @@ export type Quota = Extract<RangePolicy, `quota.${string}`>;
 
 interface Refusal {
   status: 403 | 413 | 429;
-  /** What it allows, in words. */
-  allows: (most: number) => string;
+  /** Describes the limit. */
+  describe: (max: number) => string;
   mayRetry: boolean;
 }
 
 const refusals: Record<Quota, Refusal> = {
-  'quota.storage_mb': { status: 413, allows: (most) => `${most} MB of tables and files`, mayRetry: false },
-  'quota.records': { status: 403, allows: (most) => `${most} records in the app`, mayRetry: false },
-  'quota.users': { status: 403, allows: (most) => `${most} users in the workspace`, mayRetry: false },
+  'quota.storage_mb': { status: 413, describe: (max) => `${max} MB of tables and files`, mayRetry: false },
+  'quota.records': { status: 403, describe: (max) => `${max} records in the app`, mayRetry: false },
+  'quota.users': { status: 403, describe: (max) => `${max} users in the workspace`, mayRetry: false },
   'quota.requests_per_sec': {
     status: 429,
-    allows: (most) => `${most} requests to the app in a second`,
+    describe: (max) => `${max} requests to the app in a second`,
     mayRetry: true,
   },
 };
 
-/** The bound of a quota; undefined where none is set. Throws `StorageError`. */
+/** The limit of a quota; undefined where none is set. Throws `StorageError`. */
 export async function quotaLimit(
   policies: Policies,
   name: Quota,
@@ -35,9 +35,9 @@ export async function quotaLimit(
   return max >= unlimitedQuota ? undefined : max;
 }
 
-/** The error `quota_exceeded`, which names the quota. */
-export function quotaExceeded(name: Quota, most: number): ApiError {
-  const { status, allows, mayRetry } = refusals[name];
+/** Creates the error `quota_exceeded`, which names the quota and its limit. */
+export function quotaExceeded(name: Quota, max: number): ApiError {
+  const { status, describe, mayRetry } = refusals[name];
   const headers = mayRetry ? [['Retry-After', '1'] as const] : [];
-  return new ApiError('quota_exceeded', `${name} allows ${allows(most)}`, headers, status);
+  return new ApiError('quota_exceeded', `${name} allows ${describe(max)}`, headers, status);
 }

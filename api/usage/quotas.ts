@@ -1,4 +1,4 @@
-// Quotas as requests and writes meet them. An app without any costs a look into a map.
+// Checks the quotas of apps for requests and writes. For an app without quotas, it reads one map.
 import type { Databases } from '../../storage/connections/databases.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
@@ -18,36 +18,37 @@ interface QuotaParts {
   now: () => number;
 }
 
-/** What an app may have; undefined: as much as it likes. */
+/** The limits of an app; undefined where there is none. */
 interface Limits {
   storage_mb: number | undefined;
   records: number | undefined;
   requests_per_sec: number | undefined;
 }
 
-/** What is known of an app that has a quota. */
+/** The state of the quotas of one app. */
 interface AppQuotas {
-  /** As it was last seen. */
+  /** The definition of the last request. */
   app: AppDefinition;
   records: Remainder;
   bytes: Remainder;
   requests: RateLimiter;
 }
 
-/** What a write adds. */
+/** The records and data that a write adds. */
 export interface Addition {
-  /** New records. */
+  /** The number of new records. */
   records: number;
-  /** What is written, which is taken to need as many bytes as it has in JSON. */
+  /** The written data. Its size is taken to be that of its JSON. */
   input: unknown;
 }
 
 const mebibyte = 1_048_576;
+/** Above this number of apps, idle ones are evicted. */
 const maxIdleApps = 1_000;
 
-/** Quotas as writes see them. */
+/** The quotas as writes use them. */
 export interface WriteQuotas {
-  /** Runs a write that adds to an app. Throws `403` or `413` `quota_exceeded`, and whatever the write throws. */
+  /** Runs a write that adds to an app. Throws `403` or `413` `quota_exceeded`, and the errors of the write. */
   write<Result>(app: AppDefinition, addition: Addition, work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -55,70 +56,70 @@ export interface WriteQuotas {
 export class Quotas implements WriteQuotas {
   readonly #parts: QuotaParts;
   readonly #limits = new WeakMap<AppDefinition, { revision: number; limits: Limits }>();
-  /** By the name of the app's schema, which no other app ever has. */
-  readonly #accounts = new Map<string, AppQuotas>();
+  /** By the app's schema, whose name is never used again. */
+  readonly #apps = new Map<string, AppQuotas>();
 
   constructor(parts: QuotaParts) {
     this.#parts = parts;
   }
 
-  /** Counts a request; undefined when it may pass at once. Throws `429 quota_exceeded`. */
+  /** Counts a request. Undefined when the limits are in memory. Throws `429 quota_exceeded`. */
   request(app: AppDefinition): undefined | Promise<void> {
-    const known = this.#limitsOf(app);
-    if (known instanceof Promise) return known.then((limits) => this.#pass(app, limits));
-    this.#pass(app, known);
+    const known = this.#readLimits(app);
+    if (known instanceof Promise) return known.then((limits) => this.#countRequest(app, limits));
+    this.#countRequest(app, known);
     return undefined;
   }
 
   write<Result>(app: AppDefinition, addition: Addition, work: () => Promise<Result>): Promise<Result> {
-    const known = this.#limitsOf(app);
+    const known = this.#readLimits(app);
     if (known instanceof Promise) {
-      return known.then((limits) => this.#bounded(app, limits, { addition, work }));
+      return known.then((limits) => this.#claimAndWrite(app, limits, { addition, work }));
     }
     const { records, storage_mb } = known;
     return records === undefined && storage_mb === undefined
       ? work()
-      : this.#bounded(app, known, { addition, work });
+      : this.#claimAndWrite(app, known, { addition, work });
   }
 
-  /** Claims bytes for a file: `most`, or what there is of it from `least` on. Throws `413 quota_exceeded`. */
+  /** Claims `max` bytes for a file, or all that are left when they are at least `min`. Throws `413 quota_exceeded`. */
   async claimBytes(
     app: AppDefinition,
-    bytes: { least: number; most: number },
+    bytes: { min: number; max: number },
   ): Promise<Claim & { exceeded: () => Error } | undefined> {
-    const { storage_mb } = await this.#limitsOf(app);
+    const { storage_mb } = await this.#readLimits(app);
     if (storage_mb === undefined) return undefined;
     const exceeded = () => quotaExceeded('quota.storage_mb', storage_mb);
-    const claim = await this.#accountOf(app).bytes.take(storage_mb * mebibyte, bytes);
+    const claim = await this.#quotas(app).bytes.take(storage_mb * mebibyte, bytes);
     if (claim === undefined) throw exceeded();
     return { ...claim, exceeded };
   }
 
-  #pass(app: AppDefinition, { requests_per_sec: most }: Limits): void {
-    if (most === undefined) return;
+  #countRequest(app: AppDefinition, { requests_per_sec: max }: Limits): void {
+    if (max === undefined) return;
     const { sharing: { workers }, now } = this.#parts;
-    if (!this.#accountOf(app).requests.take(most / workers, now())) {
-      throw quotaExceeded('quota.requests_per_sec', most);
+    if (!this.#quotas(app).requests.take(max / workers, now())) {
+      throw quotaExceeded('quota.requests_per_sec', max);
     }
   }
 
-  async #bounded<Result>(
+  async #claimAndWrite<Result>(
     app: AppDefinition,
     { records, storage_mb }: Limits,
     { addition, work }: { addition: Addition; work: () => Promise<Result> },
   ): Promise<Result> {
-    const account = this.#accountOf(app);
+    const quotas = this.#quotas(app);
     const claims: Claim[] = [];
     try {
       if (records !== undefined && addition.records > 0) {
         const { records: amount } = addition;
-        const claim = await account.records.take(records, { least: amount, most: amount });
+        const claim = await quotas.records.take(records, { min: amount, max: amount });
         if (claim === undefined) throw quotaExceeded('quota.records', records);
         claims.push(claim);
       }
       if (storage_mb !== undefined) {
         const amount = Buffer.byteLength(JSON.stringify(addition.input));
-        const claim = await account.bytes.take(storage_mb * mebibyte, { least: amount, most: amount });
+        const claim = await quotas.bytes.take(storage_mb * mebibyte, { min: amount, max: amount });
         if (claim === undefined) throw quotaExceeded('quota.storage_mb', storage_mb);
         claims.push(claim);
       }
@@ -126,21 +127,21 @@ export class Quotas implements WriteQuotas {
       for (const claim of claims) claim.settle(claim.amount);
       return result;
     } catch (error) {
-      // Without its connection nobody says how a statement ended.
-      const isUnsure = error instanceof StorageError && error.failure === 'unavailable';
-      for (const claim of claims) claim.settle(isUnsure ? claim.amount : 0);
+      // When the connection was lost, the write may have been committed.
+      const isUnknown = error instanceof StorageError && error.failure === 'unavailable';
+      for (const claim of claims) claim.settle(isUnknown ? claim.amount : 0);
       throw error;
     }
   }
 
-  #limitsOf(app: AppDefinition): Limits | Promise<Limits> {
+  #readLimits(app: AppDefinition): Limits | Promise<Limits> {
     const known = this.#limits.get(app);
-    return known?.revision === this.#parts.policyCache.revision ? known.limits : this.#readLimits(app);
+    return known?.revision === this.#parts.policyCache.revision ? known.limits : this.#loadLimits(app);
   }
 
-  async #readLimits(app: AppDefinition): Promise<Limits> {
+  async #loadLimits(app: AppDefinition): Promise<Limits> {
     const { policies, policyCache } = this.#parts;
-    // Before it is read: what changes meanwhile makes it old.
+    // Taken before the policies are read, so that a change in between makes the limits stale.
     const { revision } = policyCache;
     const at = { workspace: app.workspace.id, app: app.id };
     const [storage_mb, records, requests_per_sec] = await Promise.all([
@@ -153,28 +154,28 @@ export class Quotas implements WriteQuotas {
     return limits;
   }
 
-  #accountOf(app: AppDefinition): AppQuotas {
-    const known = this.#accounts.get(app.schema);
+  #quotas(app: AppDefinition): AppQuotas {
+    const known = this.#apps.get(app.schema);
     if (known !== undefined) {
       known.app = app;
       return known;
     }
-    if (this.#accounts.size >= maxIdleApps) this.#forgetIdle();
+    if (this.#apps.size >= maxIdleApps) this.#evictIdle();
     const { sharing, now } = this.#parts;
-    const account: AppQuotas = {
+    const quotas: AppQuotas = {
       app,
-      records: new Remainder({ ...sharing, now, leaks: false, count: () => this.#countRecords(account.app) }),
-      bytes: new Remainder({ ...sharing, now, leaks: true, count: () => this.#countBytes(account.app) }),
+      records: new Remainder({ ...sharing, now, leaks: false, count: () => this.#countRecords(quotas.app) }),
+      bytes: new Remainder({ ...sharing, now, leaks: true, count: () => this.#countBytes(quotas.app) }),
       requests: new RateLimiter(),
     };
-    this.#accounts.set(app.schema, account);
-    return account;
+    this.#apps.set(app.schema, quotas);
+    return quotas;
   }
 
-  #forgetIdle(): void {
+  #evictIdle(): void {
     const now = this.#parts.now();
-    for (const [schema, { records, bytes, requests }] of this.#accounts) {
-      if (records.isIdle && bytes.isIdle && requests.isFull(now)) this.#accounts.delete(schema);
+    for (const [schema, { records, bytes, requests }] of this.#apps) {
+      if (records.isIdle && bytes.isIdle && requests.isFull(now)) this.#apps.delete(schema);
     }
   }
 

@@ -1,50 +1,52 @@
-// What is left below one quota, as one process knows it: counted now and then, taken from with every write in between.
+// The remainder of one quota in one process: counted from time to time, and reduced by every write in between.
 import { setTimeout as pause } from 'node:timers/promises';
+import { ignore } from '../logging/ignore.ts';
 
-/** Whom the room is shared with. */
+/** The processes that share a quota. */
 export interface Sharing {
-  /** Whether nobody else takes from it: then what is left is known exactly between two counts. */
+  /** True when no other process writes: then the remainder is exact between two counts. */
   isAlone: boolean;
-  /** Processes that take from it, and which of them this is, from 0. */
   workers: number;
+  /** The number of this process, from 0. */
   worker: number;
 }
 
-/** How it is known what is taken. */
+/** The source of a remainder. */
 export interface RemainderOptions extends Sharing {
-  /** What everybody has taken by now. */
+  /** Counts what is used by all processes. */
   count: () => Promise<number>;
-  /** Whether other things than `take` make it less, so that a count is good for some seconds only. */
+  /** True when usage also grows without a claim. Then a count is valid for five seconds. */
   leaks: boolean;
   now: () => number;
 }
 
-/** A part of the room, taken before what will fill it is there. */
+/** A part of the remainder, taken before a write uses it. */
 export interface Claim {
   readonly amount: number;
-  /** What became of it: so much is filled, the rest is given back. To be called once. */
-  settle(filled: number): void;
+  /** Says how much was used, and gives the rest back. To be called once. */
+  settle(used: number): void;
 }
 
-/** How long a count is good for, where it grows old; and how long a share is. */
-const freshMs = 5_000;
-/** Counting takes at most a tenth of the time, however many want what is not there. */
+/** The life of a count that expires, and the length of a window that processes share by. */
+const windowMs = 5_000;
+/** Counts take at most a tenth of the time, however many claims fail. */
 const restFactor = 10;
 const maxRestMs = 1_000;
 
 /**
- * Room below a maximum. Alone, a process never hands out more than there is, and looks again before it refuses. Several
- * share by the clock: at the first claim within five seconds each counts, and may hand out its share of what is left
- * until they are over; only writes that are under way elsewhere at that moment can come on top.
+ * The remainder of a quota. A process alone never grants more than is left, and counts again before it refuses. Several
+ * processes share by windows of five seconds: each counts at its first claim in a window, and may grant its share of what
+ * is left until the window ends. Only writes that are under way in other processes at that moment can exceed the quota.
  */
 export class Remainder {
   readonly #options: RemainderOptions;
   #left = 0;
-  #most: number | undefined;
+  /** The quota of the last count. */
+  #quota: number | undefined;
   #countedAt = 0;
-  #took = 0;
+  #countMs = 0;
   /** Claimed and not settled. */
-  #underWay = 0;
+  #claimed = 0;
   #counting: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
@@ -52,76 +54,76 @@ export class Remainder {
     this.#options = options;
   }
 
-  /** Whether nothing would be lost with it but a count. */
+  /** True when it holds nothing but a count, and so may be dropped. */
   get isIdle(): boolean {
-    return this.#underWay === 0 && this.#counting === undefined && this.#next === undefined;
+    return this.#claimed === 0 && this.#counting === undefined && this.#next === undefined;
   }
 
-  /** Takes `most` of the room below `below`, or what there is of it when that is at least `least`; undefined otherwise. */
-  async take(below: number, { least, most }: { least: number; most: number }): Promise<Claim | undefined> {
-    while (this.#counting !== undefined || this.#isDue(below)) await this.#count(below);
-    if (this.#left < least && this.#options.isAlone) await this.#countAfresh(below);
-    if (this.#left < least) return undefined;
-    const amount = Math.min(this.#left, most);
+  /** Claims `max`, or all that is left when that is at least `min`. Undefined when less is left. */
+  async take(quota: number, { min, max }: { min: number; max: number }): Promise<Claim | undefined> {
+    while (this.#counting !== undefined || this.#isStale(quota)) await this.#count(quota);
+    if (this.#left < min && this.#options.isAlone) await this.#countAgain(quota);
+    if (this.#left < min) return undefined;
+    const amount = Math.min(this.#left, max);
     this.#left -= amount;
-    this.#underWay += amount;
+    this.#claimed += amount;
     return {
       amount,
-      settle: (filled) => {
-        this.#underWay -= amount;
-        this.#left += amount - filled;
+      settle: (used) => {
+        this.#claimed -= amount;
+        this.#left += amount - used;
       },
     };
   }
 
-  #isDue(below: number): boolean {
-    if (this.#most !== below) return true;
+  #isStale(quota: number): boolean {
+    if (this.#quota !== quota) return true;
     const { isAlone, leaks, now } = this.#options;
-    if (!isAlone) return spanOf(now()) !== spanOf(this.#countedAt);
-    return leaks && now() - this.#countedAt > freshMs;
+    if (!isAlone) return windowAt(now()) !== windowAt(this.#countedAt);
+    return leaks && now() - this.#countedAt > windowMs;
   }
 
-  #count(below: number): Promise<void> {
-    this.#counting ??= this.#look(below).finally(() => this.#counting = undefined);
+  #count(quota: number): Promise<void> {
+    this.#counting ??= this.#readCount(quota).finally(() => this.#counting = undefined);
     return this.#counting;
   }
 
-  async #look(below: number): Promise<void> {
+  async #readCount(quota: number): Promise<void> {
     const { count, now } = this.#options;
     const started = now();
-    // Counted already or not: room that is missing until the next count does less harm than room that is not there.
-    const underWay = this.#underWay;
-    const taken = await count();
-    this.#left = this.#shareOf(below - taken - underWay, started);
-    this.#most = below;
+    // The count may include these already. To grant too little until the next count does less harm than to grant too much.
+    const claimed = this.#claimed;
+    const used = await count();
+    this.#left = this.#share(quota - used - claimed, started);
+    this.#quota = quota;
     this.#countedAt = started;
-    this.#took = now() - started;
+    this.#countMs = now() - started;
   }
 
-  /** A count that begins after this was called: something may just have gone. One for all who wait. */
-  #countAfresh(below: number): Promise<void> {
-    this.#next ??= this.#rested().then(() => {
+  /** Counts once more for all claims that wait. The count begins after this call, since something may just have been deleted. */
+  #countAgain(quota: number): Promise<void> {
+    this.#next ??= this.#rest().then(() => {
       this.#next = undefined;
-      return this.#count(below);
+      return this.#count(quota);
     });
     return this.#next;
   }
 
-  async #rested(): Promise<void> {
-    await this.#counting?.catch(() => 'whoever waits for it hears of it');
-    const rest = this.#countedAt + this.#took * restFactor - this.#options.now();
+  async #rest(): Promise<void> {
+    await this.#counting?.catch(ignore('the claims that wait for the count get the error'));
+    const rest = this.#countedAt + this.#countMs * restFactor - this.#options.now();
     if (rest > 0) await pause(Math.min(rest, maxRestMs));
   }
 
-  #shareOf(left: number, at: number): number {
+  #share(left: number, at: number): number {
     const { isAlone, workers, worker } = this.#options;
     if (isAlone || left <= 0) return left;
-    // What cannot be divided goes round.
-    const isFavoured = (worker + spanOf(at)) % workers < left % workers;
-    return Math.floor(left / workers) + (isFavoured ? 1 : 0);
+    // The indivisible rest goes to other workers in each window.
+    const hasOneMore = (worker + windowAt(at)) % workers < left % workers;
+    return Math.floor(left / workers) + (hasOneMore ? 1 : 0);
   }
 }
 
-function spanOf(milliseconds: number): number {
-  return Math.floor(milliseconds / freshMs);
+function windowAt(time: number): number {
+  return Math.floor(time / windowMs);
 }

@@ -1,4 +1,4 @@
-// What a workspace or an app holds and how much it was used, measured when somebody asks.
+// Measures what a workspace or an app stores, and how much it was used, for each request.
 import { listSchemas } from '../../storage/workspace/apps.ts';
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
 import {
@@ -20,7 +20,7 @@ import { type Quota, quotaLimit } from './quota.ts';
 const count = () => integer({ min: 0 });
 const quota = () => nullable(count());
 
-/** Usage as it is answered. */
+/** The usage of a workspace or an app, as responses show it. */
 export const usageResponse = object({
   database_bytes: described(
     count(),
@@ -48,27 +48,27 @@ export const usageResponse = object({
 });
 
 type Usage = ValueOf<typeof usageResponse>;
-type Held = Pick<Usage, 'database_bytes' | 'records' | 'records_exact' | 'files' | 'file_bytes'>;
+type Stored = Pick<Usage, 'database_bytes' | 'records' | 'records_exact' | 'files' | 'file_bytes'>;
 type ShowDeps = Pick<Deps, 'databases' | 'policies' | 'now'> & { activity: ActivityMeter };
 
-/** Usage of an app. Throws `StorageError`. */
+/** Measures the usage of an app. Throws `StorageError`. */
 export async function appUsage(deps: ShowDeps, app: AppDefinition): Promise<Usage> {
   const { workspace } = app;
   const users = await deps.databases.workspace(workspace.database).run(countUsers);
   const at = { workspace: workspace.id, app: app.id };
-  return { ...await heldBy(deps, app), users, ...await used(deps, at, { schema: app.schema }) };
+  return { ...await readStored(deps, app), users, ...await readUse(deps, at, { schema: app.schema }) };
 }
 
 /**
- * Usage of a workspace: that of its apps together, which are looked at one after another, on one connection for all of
- * them. Throws `StorageError`.
+ * Measures the usage of a workspace, the sum of that of its apps. These are measured one after another on the provisioner's
+ * connections, so no app needs connections of its own. Throws `StorageError`.
  */
 export async function workspaceUsage(
   deps: ShowDeps,
   { id, database }: WorkspaceDefinition,
 ): Promise<Usage> {
   const pool = deps.databases.workspace(database);
-  const total: Held = {
+  const total: Stored = {
     database_bytes: await pool.run(databaseBytes),
     records: 0,
     records_exact: true,
@@ -85,19 +85,19 @@ export async function workspaceUsage(
     total.files += share.files;
     total.file_bytes += share.file_bytes;
   }
-  return { ...total, users: await pool.run(countUsers), ...await used(deps, { workspace: id }) };
+  return { ...total, users: await pool.run(countUsers), ...await readUse(deps, { workspace: id }) };
 }
 
-async function heldBy(
+async function readStored(
   { databases }: ShowDeps,
   { workspace: { database }, schema, collections }: AppDefinition,
-): Promise<Held> {
+): Promise<Stored> {
   const pool = databases.app(database, schema);
   const { records, exact } = await countAppRecords((work) => pool.run(work), schema, [...collections.keys()]);
   return { ...await pool.run((sql) => readAppSize(sql, schema)), records, records_exact: exact };
 }
 
-async function used(
+async function readUse(
   { databases, policies, activity, now }: ShowDeps,
   at: TenantPath & { workspace: string },
   only: { schema?: string } = {},
@@ -106,15 +106,15 @@ async function used(
   const { requests, hook_runs } = await databases.control.run((sql) =>
     sumActivity(sql, { workspace: at.workspace, ...only, since: beginningOfDay(now()) })
   );
-  const bound = async (name: Quota) => await quotaLimit(policies, name, at) ?? null;
+  const limit = async (name: Quota) => await quotaLimit(policies, name, at) ?? null;
   return {
     requests_24h: requests,
     hook_runs_24h: hook_runs,
     quotas: {
-      storage_mb: await bound('quota.storage_mb'),
-      records: await bound('quota.records'),
-      users: await bound('quota.users'),
-      requests_per_sec: await bound('quota.requests_per_sec'),
+      storage_mb: await limit('quota.storage_mb'),
+      records: await limit('quota.records'),
+      users: await limit('quota.users'),
+      requests_per_sec: await limit('quota.requests_per_sec'),
     },
   };
 }

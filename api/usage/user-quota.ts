@@ -1,14 +1,14 @@
-// The quota of end-users: asked in the transaction that makes one, so that it holds exactly.
+// The quota of end-users, checked in the transaction that adds one, so that it holds exactly.
 import type { Sql } from '../../storage/connections/pool.ts';
 import { countUsersLocked } from '../../storage/control/usage.ts';
 import { quotaExceeded } from './quota.ts';
 
 /**
- * To be called in the transaction that has just made a user, which is to be rolled back when this throws: `403
- * quota_exceeded` where there are more now than there may be. Not before, so that it says nothing of who is registered to
- * somebody who is refused for other reasons. `most` is from `mostOf`.
+ * Throws `403 quota_exceeded` when the workspace has more than `max` users, which is from `quotaLimit`. It is called in the
+ * transaction that has just added a user, and rolls that back. Checked earlier, it would tell a caller who is refused for
+ * other reasons that an address is not registered.
  */
-export async function requireUserQuota(sql: Sql, most: number | undefined): Promise<void> {
-  if (most === undefined) return;
-  if (await countUsersLocked(sql) > most) throw quotaExceeded('quota.users', most);
+export async function requireUserQuota(sql: Sql, max: number | undefined): Promise<void> {
+  if (max === undefined) return;
+  if (await countUsersLocked(sql) > max) throw quotaExceeded('quota.users', max);
 }

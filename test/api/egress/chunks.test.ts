@@ -1,4 +1,4 @@
-// Answers in many chunks: of a few bytes each they are given up, and however they come, others have turns between.
+// Responses in many chunks: those of a few bytes each fail, and other requests go on between chunks.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -35,7 +35,7 @@ it.each([
   expect(await ask(egress, `${host}/${chunks}`, { maxBytes: 100_000 })).toBe(outcome);
 });
 
-it('others have a turn after each few hundred', async () => {
+it('other work goes on after every few hundred chunks', async () => {
   const url = new URL(`${host}/4000-of-20`);
   const { body } = await egress.open({ method: 'GET', url, maxBytes: 100_000, timeoutMs: 60_000 });
   let [turns, parts] = [0, 0];

@@ -1,4 +1,4 @@
-// Requests to other servers: what they may reach, and what they put up with.
+// Requests to other servers: the addresses that they reach, and the responses that they accept.
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -174,7 +174,7 @@ describe('a bad server', () => {
     expect(await ask(egressWith(), here(path))).toBe('too_large');
   });
 
-  it('that keeps many waiting keeps nobody else from it', async () => {
+  it('that keeps many requests waiting does not block those of others', async () => {
     const egress = egressWith();
     const waiting = Array.from({ length: 100 }, () => ask(egress, here('/silent'), { timeoutMs: 5_000 }));
     expect(await ask(egress, here())).toBe(200);
@@ -185,7 +185,7 @@ describe('a bad server', () => {
     expect(await ask(egressWith(), here('/exact'))).toBe(200);
   });
 
-  it('has no more kept of what it says than is in the body', async () => {
+  it('makes the client keep no more than the body', async () => {
     const { body } = await egressWith().open({
       method: 'GET',
       url: new URL(here('/sparse')),
@@ -205,14 +205,14 @@ describe('a bad server', () => {
     expect(await ask(egressWith(), here('/broken'))).toBe('unreachable');
   });
 
-  it('is left when the caller does not wait', async () => {
+  it('is left when the caller aborts', async () => {
     const signal = AbortSignal.abort();
     expect(await ask(egressWith(), here('/silent'), { signal })).toBe('aborted');
   });
 });
 
 describe('what is sent', () => {
-  it('keeps the headers of the connection to itself', async () => {
+  it('has no headers of the connection from the caller', async () => {
     const headers = [
       'Connection',
       'Content-Length',

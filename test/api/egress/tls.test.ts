@@ -48,7 +48,7 @@ async function causeOf(asked: Promise<unknown>): Promise<unknown> {
 }
 
 describe('https', () => {
-  it('is refused by a server that nobody vouches for', async () => {
+  it('is refused from a server without a trusted certificate', async () => {
     expect(await causeOf(ask('idp.example'))).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
   });
 

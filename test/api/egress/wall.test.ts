@@ -1,9 +1,9 @@
-// What an address is to the machine that it is used on.
+// The kinds of addresses, and the wall.
 import { describe, expect, it } from 'vitest';
 import { addressKind, Wall } from '../../../api/egress/wall.ts';
 import { egressConfig, type EgressSetting, testEgress } from '../../harness/egress.ts';
 
-describe('the reach of an address', () => {
+describe('the kind of an address', () => {
   const table: Record<string, readonly string[]> = {
     public: [
       '1.1.1.1',
@@ -101,7 +101,7 @@ describe('the wall', () => {
     expect(refuses([], 'http://[2606:4700::1111]/')).toBe(false);
   });
 
-  it('has names looked up in the way that takes a thread only where the operator vouches for them', () => {
+  it('resolves names by the system only where the operator trusts them', () => {
     const trusts = (hosts: Required<EgressSetting>['hosts'], listen: string) =>
       new Wall(egressConfig({ hosts, listen })).trustsName(new URL('https://idp.example/'));
     expect(trusts('deny', '127.0.0.1')).toBe(false);

@@ -1,4 +1,4 @@
-// How the use of apps is added up: nothing is lost with a connection, and nothing is kept for longer than it counts.
+// The activity of apps: it survives a lost connection, and is deleted after 24 hours.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { ActivityMeter, beginningOfDay } from '../../../api/usage/activity.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';
@@ -55,7 +55,7 @@ it('is added the next time where the connection broke, together with what came s
   await meter.close();
 });
 
-it('is added before a look ends that began while others were being added', async () => {
+it('is added by a flush that begins during another', async () => {
   meter.request(app);
   let looked: Promise<void> | undefined;
   await own.deps.databases.control.transaction(async (sql) => {

@@ -1,4 +1,4 @@
-// What an app and a workspace hold, counted while a collection is dropped.
+// The usage of an app and a workspace while a collection is dropped.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Answer, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
@@ -38,15 +38,15 @@ async function whileDropping(collection: string, ask: () => Promise<Answer>): Pr
   return await answer;
 }
 
-it('the usage of a workspace leaves out what is gone by then', async () => {
+it('the usage of a workspace omits the dropped collection', async () => {
   expect(expectOk(await whileDropping('a', () => own.admin.get(`${own.path}/usage`))).records).toBe(2);
 });
 
-it('the usage of an app leaves out what is gone by then', async () => {
+it('the usage of an app omits the dropped collection', async () => {
   expect(expectOk(await whileDropping('b', () => app.admin.get(`${app.path}/usage`))).records).toBe(1);
 });
 
-it('a quota is counted without what is gone by then', async () => {
+it('a quota is counted without the dropped collection', async () => {
   expectOk(
     await app.admin.post(`${app.path}/collections`, { schema: { id: 'd', kind: 'base', fields: [] } }),
   );

@@ -1,4 +1,4 @@
-// The quota of requests: so many a second to an app, whoever sends them.
+// The quota of requests: of an app in a second, by all callers.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Caller, expectOk, serverUrl } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
@@ -26,7 +26,7 @@ function upgradeOf(path: string, { token }: Caller): string {
 }
 
 describe('quota.requests_per_sec', () => {
-  it('answers 429 with Retry-After above it, whoever asks, and leaves administration alone', async () => {
+  it('responds with 429 and Retry-After above it to every caller, and does not limit administration', async () => {
     await shop.allow('requests_per_sec', 5);
     const { own, admin, app, records } = shop;
     const callers = [admin, own.admin, own.master];

@@ -1,4 +1,4 @@
-// Quotas as one process keeps them: of writes that fail, and beside other processes.
+// The quotas of one process: writes that fail, and the share of one of several processes.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type RangePolicy, unlimitedQuota } from '../../../api/policies/definitions.ts';
 import type { Policies } from '../../../api/policies/effective.ts';
@@ -20,9 +20,9 @@ afterAll(() => own.end());
 /** The quotas of one of so many processes, under which an app has one record and ten requests in a second. */
 function quotasOf(workers: number): Quotas {
   const { databases, policies, policyCache: policyCache } = own.deps;
-  const most: Partial<Record<RangePolicy, number>> = { 'quota.records': 1, 'quota.requests_per_sec': 10 };
+  const limits: Partial<Record<RangePolicy, number>> = { 'quota.records': 1, 'quota.requests_per_sec': 10 };
   const range: Policies['range'] = (name) =>
-    Promise.resolve({ min: 0, max: most[name] ?? unlimitedQuota, value: 0 });
+    Promise.resolve({ min: 0, max: limits[name] ?? unlimitedQuota, value: 0 });
   const sharing = { isAlone: workers === 1, workers, worker: 0 };
   return new Quotas({ databases, policies: { ...policies, range }, policyCache, sharing, now: () => 1_000 });
 }
@@ -35,7 +35,7 @@ function fail(quotas: Quotas, failure: StorageFailure, work: () => Promise<unkno
   });
 }
 
-it('give back the room of a write that was not done, and not of one whose connection broke', async () => {
+it('release the claim of a write that failed, and keep that of one whose connection broke', async () => {
   const quotas = quotasOf(1);
   await expect(fail(quotas, 'conflict', () => Promise.resolve())).rejects.toMatchObject({
     failure: 'conflict',
@@ -49,7 +49,7 @@ it('give back the room of a write that was not done, and not of one whose connec
   expect(await own.count('notes')).toBe(1);
 });
 
-it('let pass the share of one process of the requests in a second', async () => {
+it('grant one process its share of the requests in a second', async () => {
   for (const [workers, share] of [[1, 10], [4, 2]] as const) {
     const quotas = quotasOf(workers);
     for (let count = 0; count < share; count++) await quotas.request(app);

@@ -1,4 +1,4 @@
-// Quotas: policies that bound how much an app may hold and how often it may be asked.
+// Quotas: limits on the data of an app and on its requests.
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   type Answer,
@@ -57,7 +57,7 @@ describe('quota.records', () => {
     expect(await usage()).toMatchObject({ records: 2, quotas: { records: 2 } });
   });
 
-  it('is never exceeded by writers that race, and no room is lost on writes that fail', async () => {
+  it('is never exceeded by writers that race, and writes that fail release their claims', async () => {
     await allow('records', 25);
     expectOk(await create('taken'));
     const racers = Array.from({ length: 60 }, (_unused, n) => create(n % 3 === 0 ? 'taken' : undefined));
@@ -80,7 +80,7 @@ describe('quota.records', () => {
     expect((await usage()).records).toBe(3);
   });
 
-  it('binds hooks, which are told by the code', async () => {
+  it('applies to writes of hooks, which get the code', async () => {
     await allow('records', 1);
     const source = `routerAdd('POST', '/two', async () => {
       await $app.records.create('notes', {});
@@ -181,7 +181,7 @@ describe('quota.users', () => {
     expect(await usage()).toMatchObject({ users: 3, quotas: { users: 3 } });
   });
 
-  it('says nothing of who is registered to somebody whom the rule refuses', async () => {
+  it('does not tell a caller whom the rule refuses who is registered', async () => {
     const email = freshEmail();
     expectOk(await as().post(`${own.path}/auth/users/register`, { email, password }));
     await allow('users', 1, own.path);
@@ -205,7 +205,7 @@ describe('quota.users', () => {
     expect(await usage()).toMatchObject({ users: 1, records: 1 });
   });
 
-  it('binds whoever signs in by a mailed code for the first time', async () => {
+  it('applies to a first sign-in by a mailed code', async () => {
     const email = freshEmail();
     expectOk(await as().post(`${own.path}/auth/otp/request`, { email }));
     const code = await secretFor(email);

@@ -1,4 +1,4 @@
-// The bucket behind the quota of requests.
+// The rate limiter of the quota of requests.
 import { expect, it } from 'vitest';
 import { RateLimiter } from '../../../api/usage/rate-limiter.ts';
 
@@ -9,14 +9,14 @@ function passing(
   return Array.from({ length: tries }, () => pacer.take(rate, now)).filter(Boolean).length;
 }
 
-it('lets one second’s worth pass at once, and then as time goes by', () => {
+it('grants the tokens of a second at once, and then more as time passes', () => {
   const pacer = new RateLimiter();
   expect(passing(pacer, { rate: 10, now: 5_000 })).toBe(10);
   expect(passing(pacer, { rate: 10, now: 5_300 })).toBe(3);
   expect(passing(pacer, { rate: 10, now: 99_000 })).toBe(10);
 });
 
-it('lets one pass now and then of a rate below one, and none of none', () => {
+it('grants a token now and then at a rate below one, and none at 0', () => {
   const pacer = new RateLimiter();
   expect(passing(pacer, { rate: 0.5, now: 1_000 })).toBe(1);
   expect(passing(pacer, { rate: 0.5, now: 2_900 })).toBe(0);
@@ -24,7 +24,7 @@ it('lets one pass now and then of a rate below one, and none of none', () => {
   expect(passing(new RateLimiter(), { rate: 0, now: 1_000 })).toBe(0);
 });
 
-it('says when nothing would be lost with it', () => {
+it('is full when it is no different from a new one', () => {
   const pacer = new RateLimiter();
   expect(pacer.isFull(0)).toBe(true);
   passing(pacer, { rate: 10, now: 1_000, tries: 4 });

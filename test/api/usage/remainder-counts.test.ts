@@ -1,21 +1,21 @@
-// Room below a quota: when it is counted, and what a count makes of that which happens meanwhile.
+// The remainder of a quota: when it is counted, and claims during a count.
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { Remainder, type RemainderOptions } from '../../../api/usage/remainder.ts';
 
-const one = { least: 1, most: 1 };
+const one = { min: 1, max: 1 };
 
 /** Of a process that is alone. */
 function roomOf(options: Pick<RemainderOptions, 'count'> & Partial<RemainderOptions>): Remainder {
   return new Remainder({ isAlone: true, workers: 1, worker: 0, leaks: false, now: () => 0, ...options });
 }
 
-it('counts what ends while it counts as if it were there still', async () => {
+it('counts a claim that is settled during a count as if it were open', async () => {
   const counted = Promise.withResolvers<number>();
   let counts = 0;
-  const room = roomOf({ count: () => counts++ === 0 ? Promise.resolve(0) : counted.promise });
-  const claim = await room.take(1, one);
-  const next = room.take(1, one);
+  const remainder = roomOf({ count: () => counts++ === 0 ? Promise.resolve(0) : counted.promise });
+  const claim = await remainder.take(1, one);
+  const next = remainder.take(1, one);
   await expect.poll(() => counts).toBe(2);
   claim?.settle(1);
   // As of before that.
@@ -23,35 +23,39 @@ it('counts what ends while it counts as if it were there still', async () => {
   expect(await next).toBeUndefined();
 });
 
-it('hands out nothing while it counts, which would not be counted', async () => {
+it('grants no claim during a count', async () => {
   const counted = Promise.withResolvers<number>();
   let counts = 0;
-  const room = roomOf({ count: () => counts++ === 0 ? Promise.resolve(5) : counted.promise });
-  const small = { least: 1, most: 5 };
-  (await room.take(10, small))?.settle(0);
-  const large = room.take(10, { least: 6, most: 6 });
+  const remainder = roomOf({ count: () => counts++ === 0 ? Promise.resolve(5) : counted.promise });
+  const small = { min: 1, max: 5 };
+  (await remainder.take(10, small))?.settle(0);
+  const large = remainder.take(10, { min: 6, max: 6 });
   await expect.poll(() => counts).toBe(2);
-  const other = room.take(10, small);
+  const other = remainder.take(10, small);
   counted.resolve(5);
   expect(await large).toBeUndefined();
   expect((await other)?.amount).toBe(5);
-  expect(await room.take(10, small)).toBeUndefined();
+  expect(await remainder.take(10, small)).toBeUndefined();
 });
 
-it('counts again after five seconds where other things fill the room', async () => {
+it('counts again after five seconds where usage grows without a claim', async () => {
   const state = { stored: 0, time: 0 };
-  const room = roomOf({ leaks: true, now: () => state.time, count: () => Promise.resolve(state.stored) });
-  expect((await room.take(10, one))?.amount).toBe(1);
+  const remainder = roomOf({
+    leaks: true,
+    now: () => state.time,
+    count: () => Promise.resolve(state.stored),
+  });
+  expect((await remainder.take(10, one))?.amount).toBe(1);
   state.stored = 10;
   state.time = 5_000;
-  expect((await room.take(10, one))?.amount).toBe(1);
+  expect((await remainder.take(10, one))?.amount).toBe(1);
   state.time = 5_001;
-  expect(await room.take(10, one)).toBeUndefined();
+  expect(await remainder.take(10, one)).toBeUndefined();
 });
 
 it('counts for a tenth of the time at most', async () => {
   const begun: number[] = [];
-  const room = roomOf({
+  const remainder = roomOf({
     now: () => performance.now(),
     count: async () => {
       begun.push(performance.now());
@@ -59,17 +63,17 @@ it('counts for a tenth of the time at most', async () => {
       return 1;
     },
   });
-  for (let times = 0; times < 3; times++) expect(await room.take(1, one)).toBeUndefined();
+  for (let times = 0; times < 3; times++) expect(await remainder.take(1, one)).toBeUndefined();
   const waits = begun.slice(1).map((at, index) => at - (begun[index] ?? 0));
   expect(Math.min(...waits)).toBeGreaterThan(180);
 });
 
-it('has something to lose until every claim is settled', async () => {
-  const room = roomOf({ count: () => Promise.resolve(0) });
-  const counting = room.take(10, one);
-  expect(room.isIdle).toBe(false);
+it('is not idle until every claim is settled', async () => {
+  const remainder = roomOf({ count: () => Promise.resolve(0) });
+  const counting = remainder.take(10, one);
+  expect(remainder.isIdle).toBe(false);
   const claim = await counting;
-  expect(room.isIdle).toBe(false);
+  expect(remainder.isIdle).toBe(false);
   claim?.settle(1);
-  expect(room.isIdle).toBe(true);
+  expect(remainder.isIdle).toBe(true);
 });

@@ -1,14 +1,14 @@
-// Room below a quota: what is handed out never exceeds what there is.
+// The remainder of a quota: claims never exceed it.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Claim, Remainder, type RemainderOptions } from '../../../api/usage/remainder.ts';
 
-const one = { least: 1, most: 1 };
+const one = { min: 1, max: 1 };
 
 /** What is stored, as a database would count it; a count takes a turn. */
 function store(options: Partial<RemainderOptions> = {}) {
   const state = { stored: 0, counts: 0, time: 0 };
-  const room = new Remainder({
+  const remainder = new Remainder({
     isAlone: true,
     workers: 1,
     worker: 0,
@@ -21,11 +21,11 @@ function store(options: Partial<RemainderOptions> = {}) {
     },
     ...options,
   });
-  return { state, room };
+  return { state, remainder };
 }
 
-async function fill(room: Remainder, below: number, state: { stored: number }): Promise<boolean> {
-  const claim = await room.take(below, one);
+async function fill(remainder: Remainder, below: number, state: { stored: number }): Promise<boolean> {
+  const claim = await remainder.take(below, one);
   if (claim === undefined) return false;
   state.stored++;
   claim.settle(1);
@@ -33,15 +33,15 @@ async function fill(room: Remainder, below: number, state: { stored: number }): 
 }
 
 describe('a process that is alone', () => {
-  it('counts once, however much it then hands out', async () => {
-    const { state, room } = store();
+  it('counts once for many claims', async () => {
+    const { state, remainder } = store();
     for (let times = 0; times < 50; times++, state.time += 1_000) {
-      expect(await fill(room, 100, state)).toBe(true);
+      expect(await fill(remainder, 100, state)).toBe(true);
     }
     expect(state).toMatchObject({ stored: 50, counts: 1 });
   });
 
-  it('never hands out more than there is, in whatever order claims come and end', async () => {
+  it('never grants more than is left, in any order of claims and settlements', async () => {
     const step = fc.oneof(
       fc.constant('take' as const),
       fc.constant('keep' as const),
@@ -53,11 +53,11 @@ describe('a process that is alone', () => {
         fc.integer({ min: 0, max: 6 }),
         fc.array(step, { maxLength: 60, size: 'max' }),
         async (most, steps) => {
-          const { state, room } = store();
+          const { state, remainder } = store();
           const claims: Claim[] = [];
           for (const what of steps) {
             if (what === 'take') {
-              const claim = await room.take(most, one);
+              const claim = await remainder.take(most, one);
               if (claim !== undefined) claims.push(claim);
               else expect(state.stored + claims.length).toBeGreaterThanOrEqual(most);
             } else if (what === 'delete') state.stored = Math.max(0, state.stored - 1);
@@ -75,62 +75,64 @@ describe('a process that is alone', () => {
     );
   });
 
-  it('lets as many through as there is room for when all come at once', async () => {
-    const { state, room } = store();
-    const all = await Promise.all(Array.from({ length: 200 }, () => fill(room, 60, state)));
+  it('grants as many simultaneous claims as fit', async () => {
+    const { state, remainder } = store();
+    const all = await Promise.all(Array.from({ length: 200 }, () => fill(remainder, 60, state)));
     expect(all.filter(Boolean)).toHaveLength(60);
     expect(state.stored).toBe(60);
   });
 
-  it('looks again before it refuses, once for all who wait', async () => {
-    const { state, room } = store();
+  it('counts again before it refuses, once for all claims that wait', async () => {
+    const { state, remainder } = store();
     state.stored = 10;
-    expect(await fill(room, 10, state)).toBe(false);
+    expect(await fill(remainder, 10, state)).toBe(false);
     state.stored = 9;
     const before = state.counts;
-    const both = await Promise.all([fill(room, 10, state), fill(room, 10, state)]);
+    const both = await Promise.all([fill(remainder, 10, state), fill(remainder, 10, state)]);
     expect(both.filter(Boolean)).toHaveLength(1);
     expect(state.counts - before).toBe(1);
   });
 
-  it('counts anew for another maximum', async () => {
-    const { state, room } = store();
-    expect(await fill(room, 1, state)).toBe(true);
-    expect(await fill(room, 1, state)).toBe(false);
-    expect(await fill(room, 2, state)).toBe(true);
-    expect(await fill(room, 1, state)).toBe(false);
+  it('counts again for another quota', async () => {
+    const { state, remainder } = store();
+    expect(await fill(remainder, 1, state)).toBe(true);
+    expect(await fill(remainder, 1, state)).toBe(false);
+    expect(await fill(remainder, 2, state)).toBe(true);
+    expect(await fill(remainder, 1, state)).toBe(false);
   });
 
-  it('hands out nothing above a maximum that was lowered', async () => {
-    const { state, room } = store();
-    for (let times = 0; times < 5; times++) await fill(room, 100, state);
-    expect(await fill(room, 5, state)).toBe(false);
+  it('grants nothing above a quota that was lowered', async () => {
+    const { state, remainder } = store();
+    for (let times = 0; times < 5; times++) await fill(remainder, 100, state);
+    expect(await fill(remainder, 5, state)).toBe(false);
   });
 
-  it('takes what there is, when that is enough', async () => {
-    const { state, room } = store();
+  it('grants all that is left, when that is enough', async () => {
+    const { state, remainder } = store();
     state.stored = 70;
-    const claim = await room.take(100, { least: 1, most: 50 });
+    const claim = await remainder.take(100, { min: 1, max: 50 });
     expect(claim?.amount).toBe(30);
-    expect(await room.take(100, { least: 1, most: 50 })).toBeUndefined();
+    expect(await remainder.take(100, { min: 1, max: 50 })).toBeUndefined();
     claim?.settle(10);
     state.stored += 10;
     const { counts } = state;
-    expect((await room.take(100, { least: 1, most: 50 }))?.amount).toBe(20);
+    expect((await remainder.take(100, { min: 1, max: 50 }))?.amount).toBe(20);
     expect(state.counts).toBe(counts);
   });
 
-  it('says so when it cannot count, and counts for the next', async () => {
+  it('rejects a claim when the count fails, and counts for the next', async () => {
     let fails = true;
-    const { room } = store({ count: () => fails ? Promise.reject(new Error('lost')) : Promise.resolve(0) });
-    await expect(room.take(1, one)).rejects.toThrow('lost');
+    const { remainder } = store({
+      count: () => fails ? Promise.reject(new Error('lost')) : Promise.resolve(0),
+    });
+    await expect(remainder.take(1, one)).rejects.toThrow('lost');
     fails = false;
-    expect((await room.take(1, one))?.amount).toBe(1);
+    expect((await remainder.take(1, one))?.amount).toBe(1);
   });
 });
 
 describe('several processes', () => {
-  it('together never exceed the maximum where nothing is under way as they count', async () => {
+  it('together never exceed the quota when nothing is under way as they count', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 4 }),
@@ -155,8 +157,8 @@ describe('several processes', () => {
             }));
           for (const { worker, after } of writes) {
             state.time += after;
-            const room = rooms[worker % workers];
-            if (room !== undefined) await fill(room, most, state);
+            const remainder = rooms[worker % workers];
+            if (remainder !== undefined) await fill(remainder, most, state);
             expect(state.stored).toBeLessThanOrEqual(most);
           }
         },
@@ -167,7 +169,7 @@ describe('several processes', () => {
 
   it('count once more when the five seconds are over before they have counted', async () => {
     const state = { counts: 0, time: 4_999 };
-    const room = new Remainder({
+    const remainder = new Remainder({
       isAlone: false,
       workers: 2,
       worker: 0,
@@ -179,11 +181,11 @@ describe('several processes', () => {
         return Promise.resolve(0);
       },
     });
-    await room.take(10, one);
+    await remainder.take(10, one);
     expect(state.counts).toBe(2);
   });
 
-  it('fill it to the last in the end', async () => {
+  it('use all of it in the end', async () => {
     const state = { stored: 0, time: 0 };
     const rooms = [0, 1, 2].map((worker) =>
       new Remainder({
@@ -197,7 +199,7 @@ describe('several processes', () => {
     );
     // Also when all of the last ones are to be had by a single process.
     for (let span = 0; span < 20; span++, state.time += 5_000) {
-      for (const room of state.stored < 15 ? rooms : rooms.slice(2)) await fill(room, 17, state);
+      for (const remainder of state.stored < 15 ? rooms : rooms.slice(2)) await fill(remainder, 17, state);
     }
     expect(state.stored).toBe(17);
   });

@@ -1,4 +1,4 @@
-// What workspaces and apps are said to hold, and how much they are said to be used.
+// The usage of workspaces and apps.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, expectOk, type OwnApp, ownWorkspace } from '../../harness/api.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
@@ -44,7 +44,7 @@ describe('the usage of an app', () => {
     expect(after.database_bytes).toBeGreaterThan(0);
   });
 
-  it('is said to be a guess where a collection is too large to be counted', async () => {
+  it('is marked as an estimate where a collection is too large to be counted', async () => {
     const { own } = place;
     const app = await own.app();
     for (const id of ['large', 'small']) {
@@ -67,7 +67,7 @@ describe('the usage of an app', () => {
     expect((await usageOf(own.admin, own.path)).records_exact).toBe(true);
   });
 
-  it('counts every request to it since the last look, this one included, and none to another app', async () => {
+  it('counts every request to it since the last request for usage, this one included, and none to another app', async () => {
     const before = await usageOf(second.admin, second.path);
     for (let times = 0; times < 5; times++) {
       await second.admin.get(`${second.path}/collections/notes/records`);
@@ -88,7 +88,7 @@ describe('the usage of an app', () => {
     expect((await usageOf(admin, path)).hook_runs_24h).toBe(2);
   });
 
-  it('begins with nothing for an app that takes the id of one that is gone', async () => {
+  it('begins with nothing for an app with the id of a deleted one', async () => {
     const { own } = place;
     const id = 'again';
     const first = await own.app(id);
@@ -100,7 +100,7 @@ describe('the usage of an app', () => {
 });
 
 describe('the usage of a workspace', () => {
-  it('begins with nothing for one that takes the id of one that is gone', async () => {
+  it('begins with nothing for one with the id of a deleted one', async () => {
     const { id, path, app, master } = await ownWorkspace();
     const { admin, path: appPath } = await app();
     expectOk(await admin.get(`${appPath}/collections`));

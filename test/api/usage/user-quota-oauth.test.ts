@@ -20,7 +20,7 @@ function enter(login: string) {
   return signInBy(own, 'peer', { peer, login });
 }
 
-it('binds whoever comes for the first time, and nobody who has come before', async () => {
+it('applies to a first sign-in, and to no later one', async () => {
   const [known, stranger] = [freshEmail(), freshEmail()];
   expectOk(await enter(known));
   const quota = { kind: 'range', min: 0, max: 1 };
