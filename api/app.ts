@@ -29,7 +29,7 @@ import { logRequest, type RequestLog } from './pipeline/request-log.ts';
 import { requireReady } from './pipeline/setup-gate.ts';
 import { findTarget } from './target.ts';
 
-/** What the steps of every request share. */
+/** The parts that the steps of a request share. */
 interface Pipeline extends RequestGuards {
   deps: Deps;
 }

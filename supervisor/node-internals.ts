@@ -1,4 +1,4 @@
-// What the supervisor uses of Node that is not public. docs/dependencies.md lists it.
+// The private parts of Node that the supervisor uses. docs/dependencies.md lists them.
 import type { Socket } from 'node:net';
 
 /**

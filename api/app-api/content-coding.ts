@@ -43,7 +43,7 @@ export async function decodeBody(
   { headers, body }: Pick<EgressResponse, 'headers' | 'body'>,
   maxBytes: number,
 ): Promise<{ headers: HeaderList; body: Buffer }> {
-  const names = codingsOf(headers);
+  const names = readCodings(headers);
   if (names.length === 0 || body.length === 0) return { headers, body };
   if (names.length > maxCodings) {
     throw new EgressError('unreachable', `the answer has more than ${maxCodings} content codings`);
@@ -59,7 +59,7 @@ export async function decodeBody(
   return { headers: headers.filter(([name]) => !removed.includes(name.toLowerCase())), body: content };
 }
 
-function codingsOf(headers: HeaderList): string[] {
+function readCodings(headers: HeaderList): string[] {
   return headers.filter(([name]) => name.toLowerCase() === 'content-encoding')
     .flatMap(([, value]) => value.toLowerCase().split(',').map((name) => name.trim()))
     .filter((name) => name !== '' && name !== 'identity');

@@ -58,8 +58,8 @@ export function describeApi(routes: readonly AnyRoute[]): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {};
   const responses: Responses = {};
   for (const route of routes) {
-    const operations = paths[templateOf(route.path)] ??= {};
-    operations[route.method.toLowerCase()] = operationOf(route, responses);
+    const operations = paths[toTemplate(route.path)] ??= {};
+    operations[route.method.toLowerCase()] = describeOperation(route, responses);
   }
   return {
     openapi: '3.1.0',
@@ -75,26 +75,28 @@ export function describeApi(routes: readonly AnyRoute[]): OpenApiDocument {
   };
 }
 
-function templateOf(path: string): string {
+function toTemplate(path: string): string {
   return path.replaceAll(/(?:\*\*)?:([a-z]+)/g, '{$1}');
 }
 
-function operationOf(route: AnyRoute, shared: Responses): Operation {
+function describeOperation(route: AnyRoute, shared: Responses): Operation {
   const parameters = describeParameters(route);
-  const requestBody = requestBodyOf(route);
+  const requestBody = describeRequestBody(route);
   return {
     operationId: operationId(route),
     summary: route.summary,
     description: `Allowed callers: ${whoMayCall(route)}.`,
-    tags: [tagOf(route.path)],
-    security: securityOf(route),
+    tags: [findResource(route.path)],
+    security: describeSecurity(route),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === undefined ? {} : { requestBody }),
-    responses: responsesOf(route, shared),
+    responses: describeResponses(route, shared),
   };
 }
 
-function requestBodyOf({ body, bodyMayBeEmpty, readsBody, passesBody }: AnyRoute): Operation['requestBody'] {
+function describeRequestBody(
+  { body, bodyMayBeEmpty, readsBody, passesBody }: AnyRoute,
+): Operation['requestBody'] {
   if (body !== undefined) {
     return { required: bodyMayBeEmpty !== true, content: { [json]: { schema: body.json } } };
   }
@@ -131,19 +133,19 @@ const resources = [
 ];
 
 /** The resource of a path; `server` when it has none. */
-function tagOf(path: string): string {
+function findResource(path: string): string {
   const parts = path.split('/');
   return resources.find((tag) => parts.includes(tag)) ?? 'server';
 }
 
-function securityOf({ scope }: AnyRoute): Record<string, never[]>[] {
+function describeSecurity({ scope }: AnyRoute): Record<string, never[]>[] {
   if (scope === 'open') return [];
   const token: Record<string, never[]>[] = [{ bearer: [] }, { cookie: [] }];
   return scope === 'anyone' ? [{}, ...token] : token;
 }
 
-function responsesOf(route: AnyRoute, shared: Responses): Operation['responses'] {
-  const done = success(route.response.json, route.contentType ?? json);
+function describeResponses(route: AnyRoute, shared: Responses): Operation['responses'] {
+  const done = successResponse(route.response.json, route.contentType ?? json);
   for (const [type, description] of Object.entries(route.rawTypes ?? {})) {
     done.content[type] = { schema: { type: 'string', description } };
   }
@@ -153,10 +155,10 @@ function responsesOf(route: AnyRoute, shared: Responses): Operation['responses']
       : done,
   };
   for (const [status, { json: schema }] of Object.entries(route.otherResponses ?? {})) {
-    responses[status] = success(schema, json);
+    responses[status] = successResponse(schema, json);
   }
   for (const [status, description] of Object.entries(route.rawStatuses ?? {})) {
-    const like = success(route.response.json, route.contentType ?? json);
+    const like = successResponse(route.response.json, route.contentType ?? json);
     responses[status] = { ...like, description, ...(Number(status) === notModified ? { content: {} } : {}) };
   }
   for (const [status, found] of routeErrorsByStatus(route)) {
@@ -168,7 +170,7 @@ function responsesOf(route: AnyRoute, shared: Responses): Operation['responses']
   return responses;
 }
 
-function success(schema: JsonSchema, contentType: string): ResponseObject {
+function successResponse(schema: JsonSchema, contentType: string): ResponseObject {
   return {
     description: 'Done.',
     headers: { 'X-Request-Id': header('X-Request-Id') },

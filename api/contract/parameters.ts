@@ -35,10 +35,14 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
 
 /** Describes all parameters of a route. Throws `RangeError` for a path parameter without a description. */
 export function describeParameters(route: AnyRoute): Parameter[] {
-  return [...pathParametersOf(route.path), ...queryParametersOf(route), ...headerParametersOf(route)];
+  return [
+    ...describePathParameters(route.path),
+    ...describeQueryParameters(route),
+    ...describeHeaders(route),
+  ];
 }
 
-function pathParametersOf(path: string): Parameter[] {
+function describePathParameters(path: string): Parameter[] {
   return [...path.matchAll(/:([a-z]+)/g)].map(([, name = '']) => {
     const known = pathParameters[name];
     if (known === undefined) {
@@ -48,7 +52,7 @@ function pathParametersOf(path: string): Parameter[] {
   });
 }
 
-function queryParametersOf({ query }: AnyRoute): Parameter[] {
+function describeQueryParameters({ query }: AnyRoute): Parameter[] {
   return Object.entries(query?.json.properties ?? {}).map(([name, schema]) => {
     const { description, ...rest } = schema;
     return {
@@ -62,7 +66,7 @@ function queryParametersOf({ query }: AnyRoute): Parameter[] {
 }
 
 /** Without `Content-Type` and `Authorization`: bodies and security describe them, and OpenAPI ignores them here. */
-function headerParametersOf({ headers }: AnyRoute): Parameter[] {
+function describeHeaders({ headers }: AnyRoute): Parameter[] {
   return Object.entries(headers ?? {}).map(([name, description]) => ({
     name,
     in: 'header',

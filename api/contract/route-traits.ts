@@ -13,7 +13,7 @@ export function canWait({ path, readsBody }: Pick<AnyRoute, 'path' | 'readsBody'
   return readsBody === true || path.includes('/auth/');
 }
 
-/** Who may call a route, as the API description and the reference say it. */
+/** The callers of a route, as a phrase for the API description and the reference. */
 export function whoMayCall({ scope }: Pick<AnyRoute, 'scope'>): string {
   return scopes[scope].who;
 }

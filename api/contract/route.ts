@@ -26,7 +26,7 @@ export interface RequestOrigin {
   userAgent: string;
 }
 
-/** What a handler may change of its response besides the body. */
+/** The parts of a response that a handler may change besides the body. */
 export interface ResponseOverrides {
   /** A status other than the declared one; undefined for that. */
   status: number | undefined;

@@ -1,4 +1,4 @@
-// What the API uses of h3 that is not public. docs/dependencies.md lists it.
+// The private parts of h3 that the API uses. docs/dependencies.md lists them.
 import type { H3, H3Event } from 'h3';
 
 /** A route of an app, as h3 keeps it. */

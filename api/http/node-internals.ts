@@ -1,4 +1,4 @@
-// What the API uses of Node's HTTP server that is not public. docs/dependencies.md lists it.
+// The private parts of Node's HTTP server that the API uses. docs/dependencies.md lists them.
 import { type IncomingMessage, type Server, type ServerOptions, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
@@ -24,7 +24,7 @@ export function setServerOptions(server: Server, options: LateOptions): void {
   if (options.connectionsCheckingInterval !== undefined) server.emit('listening');
 }
 
-/** The two ends of a body between Node's parser and the stream that the request is. */
+/** The path of a body between Node's parser and the request, which is a stream. */
 export interface BodyPipe {
   /** Takes a chunk from the parser, null at the end. Returns false when the parser should pause. */
   push(chunk: Buffer | null, encoding?: BufferEncoding): boolean;
@@ -32,7 +32,7 @@ export interface BodyPipe {
   read(size: number): void;
 }
 
-/** Puts something between the parser and the stream of a request; `wrap` gets what Node itself does. */
+/** Wraps the path of a request's body; `wrap` gets Node's own. */
 export function interceptBody(request: IncomingMessage, wrap: (inner: BodyPipe) => BodyPipe): void {
   const outer = wrap({ push: request.push.bind(request), read: request._read.bind(request) });
   request.push = outer.push;

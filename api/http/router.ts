@@ -54,7 +54,7 @@ const nowhere = '/.';
 
 /**
  * Makes an app find its routes by compiled code; none may be added afterwards. A path that would have to be resolved matches
- * no route, because whoever checked it on its way here, or built it from a name, may not have resolved it.
+ * no route, because a proxy that checked it, or a client that built it from a name, may not have resolved it.
  */
 function compileRoutes(app: H3): H3 {
   const table = createRouter<AppRoute>();

@@ -9,7 +9,7 @@ import { readBearer, readCookie } from './authenticate.ts';
 import { bodyStreamOf } from './body.ts';
 import type { RequestGuards } from './guards.ts';
 
-/** What the steps before the handler have found out. */
+/** The results of the steps before the handler. */
 interface Findings {
   principal: Principal | null;
   params: Readonly<Record<string, string>>;

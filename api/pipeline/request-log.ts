@@ -4,7 +4,7 @@ import type { RequestInfo } from '../http/request-info.ts';
 import type { Principal } from '../scope.ts';
 import type { AnyTarget } from '../target.ts';
 
-/** What is known of a request so far: its log line says it, and a failure is explained by it. */
+/** Facts of a request, found step by step, for its log line and for the explanation of its failure. */
 export interface RequestLog {
   /** The pattern of the route. */
   route: string;
