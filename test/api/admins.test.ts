@@ -59,7 +59,7 @@ describe('creating an admin', () => {
     expect((await as().post(`${workspace.path}/auth/admin/login`, { email, password })).status).toBe(200);
   });
 
-  it('answers one 201 to 20 at once', async () => {
+  it('gives one of 20 at once 201', async () => {
     const email = newEmail();
     const answers = await Promise.all(Array.from({ length: 20 }, () => create({ email })));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);

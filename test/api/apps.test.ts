@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 describe('creating an app', () => {
-  it('answers it, and under a v7 UUID when no id is given', async () => {
+  it('returns it, and makes a v7 UUID when no id is given', async () => {
     const answer = await workspace.admin.post(apps, { id: 'blog', name: 'Blog' });
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({
@@ -27,7 +27,7 @@ describe('creating an app', () => {
     expect(other.body.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
   });
 
-  it('refuses a taken id, also when many ask at once, and leaves the app as it is', async () => {
+  it('refuses a taken id, also to many requests at once, and leaves the app as it is', async () => {
     const before = (await workspace.admin.get(shop.path)).body;
     expect(await workspace.admin.post(apps, { id: 'shop', name: 'Other' })).toMatchObject({
       status: 409,
@@ -105,7 +105,7 @@ describe('deleting an app', () => {
     expect((await kept.admin.get(kept.path)).status).toBe(200);
   });
 
-  it('answers while the app is in use', async () => {
+  it('works while the app is in use', async () => {
     const busy = await workspace.app();
     const reads = Array.from({ length: 20 }, () => busy.admin.get(`${busy.path}/collections`));
     const [deleted, ...answers] = await Promise.all([workspace.admin.delete(busy.path), ...reads]);
@@ -133,7 +133,7 @@ describe('an app of the same id in another workspace', () => {
     await fill(admin, path);
     const ends = ['', '/policies', '/collections/notes/records', '/hooks', '/hooks/env', '/custom/key'];
     const all = async () => {
-      // Has the policies of the workspace read again, which are remembered.
+      // Makes the server read the cached policies of the workspace again.
       expectOk(await workspace.admin.put(`${workspace.path}/policies/anything.else`, { kind: 'free' }));
       return [
         ...await Promise.all(ends.map(async (end) => expectOk(await admin.get(path + end)))),

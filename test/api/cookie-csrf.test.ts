@@ -1,4 +1,4 @@
-// Requests that carry a cookie and were sent by a page: every endpoint that changes something asks for the page's origin.
+// Requests that carry a cookie and were sent by a page: every endpoint that changes something checks the page's origin.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { additions, type Endpoint, specified } from '../contract/endpoints.ts';

@@ -54,7 +54,7 @@ afterAll(async () => {
 
 const hearing = () => new Promise<void>((resolve) => heard = resolve);
 
-/** How many statements the control database has answered on this subject since the last call. */
+/** Counts the statements on this subject that the control database has executed since the last call. */
 async function counted(work: () => Promise<unknown>): Promise<number> {
   let statements = 0;
   const run = storage.databases.control.run.bind(storage.databases.control);
@@ -70,7 +70,7 @@ async function counted(work: () => Promise<unknown>): Promise<number> {
   return statements;
 }
 
-it('reads what many ask for at once one time, and then has it without waiting', async () => {
+it('reads once what many need at once, and then has it in memory', async () => {
   expect(here.peekApp('acme', app)).toBeUndefined();
   const reads = await counted(async () => {
     const found = await Promise.all(Array.from({ length: 50 }, () => here.app('acme', app)));
@@ -87,7 +87,7 @@ it('reads what many ask for at once one time, and then has it without waiting', 
   expect(await counted(() => here.workspace('acme'))).toBe(0);
 });
 
-it('asks no database for an id that none can have, and remembers no unknown one', async () => {
+it('reads no database for an impossible id, and caches no unknown one', async () => {
   const impossible = ['', 'A', 'a/b', '\0', 'a'.repeat(41), '__proto__', 'constructor '];
   expect(await counted(() => Promise.all(impossible.map((id) => here.workspace(id))))).toBe(0);
   for (let round = 0; round < 2; round++) {
@@ -98,7 +98,7 @@ it('asks no database for an id that none can have, and remembers no unknown one'
   expect(await here.workspace('constructor')).toBeUndefined();
 });
 
-it('forgets at once where it is told to, and in other processes within 300 ms', async () => {
+it('is invalidated here at once, and in other processes within 300 ms', async () => {
   await Promise.all([here.app('acme', app), there.app('acme', app)]);
   const told = hearing();
   const start = performance.now();
@@ -110,7 +110,7 @@ it('forgets at once where it is told to, and in other processes within 300 ms', 
   expect((await there.app('acme', app))?.id).toBe(app);
 });
 
-it('forgets the apps of a workspace with it', async () => {
+it('invalidates the apps of a workspace with it', async () => {
   await there.app('acme', app);
   const told = hearing();
   await storage.databases.control.transaction(async (sql) => {
@@ -122,7 +122,7 @@ it('forgets the apps of a workspace with it', async () => {
   expect((await there.app('acme', app))?.workspace.name).toBe('Renamed');
 });
 
-it('does not keep what was forgotten while it was being read', async () => {
+it('does not cache what was invalidated while it was being read', async () => {
   const reading = here.app('acme', app);
   here.invalidateLocally({ kind: 'app', workspace: 'acme', app });
   expect((await reading)?.id).toBe(app);
@@ -133,7 +133,7 @@ it('does not keep what was forgotten while it was being read', async () => {
   expect(await counted(() => here.workspace('acme'))).toBe(1);
 });
 
-it('reads once more for whoever asks after a change, though another still reads what was before', async () => {
+it('reads again after a change, though another read is still under way', async () => {
   const reading = here.app('acme', app);
   here.invalidateLocally({ kind: 'app', workspace: 'acme', app });
   const [before, after] = await Promise.all([reading, here.app('acme', app)]);
@@ -159,7 +159,7 @@ it('passes a failed read on to all who wait, and keeps nothing of it', async () 
   expect(await read()).toMatchObject([refused, refused, refused]);
   await symlink(own.access.host, host);
   const done = { status: 'fulfilled' };
-  // A server that could not be reached is asked again after a moment.
+  // A server that could not be reached is tried again after a moment.
   await expect.poll(read).toMatchObject([done, done, done]);
   await databases.end();
   await rm(home, { recursive: true });
@@ -201,7 +201,7 @@ describe('when apps are larger together than what may be kept', () => {
     collectAll();
   }
 
-  it('lets go of the one that was read first in the workspace that has most', async () => {
+  it('evicts the app that was read first in the workspace that has most', async () => {
     const cache = createDefinitions({ ...storage, mostBytes: 250_000 });
     await readAll(cache);
     const [first = '', second = ''] = apps;
@@ -211,14 +211,14 @@ describe('when apps are larger together than what may be kept', () => {
     expect((await cache.app('acme', first))?.collections.size).toBe(1);
   });
 
-  it('keeps all that there is room for', async () => {
+  it('keeps what fits', async () => {
     const cache = createDefinitions({ ...storage, mostBytes: 350_000 });
     await readAll(cache);
     for (const id of apps) expect(cache.peekApp('acme', id)?.id).toBe(id);
     expect(cache.peekApp('other', elsewhere)?.id).toBe(elsewhere);
   });
 
-  it('finds the same again as long as somebody is at work with it', async () => {
+  it('finds the same object as long as it is in use', async () => {
     const cache = createDefinitions({ ...storage, mostBytes: 250_000 });
     const [first = ''] = apps;
     const held = await cache.app('acme', first);
@@ -229,7 +229,7 @@ describe('when apps are larger together than what may be kept', () => {
     expect(cache.peekApp('acme', first)).toBeUndefined();
   });
 
-  it('forgets one that it has let go of when that changes, and no other', async () => {
+  it('invalidates an evicted one when it changes, and no other', async () => {
     const cache = createDefinitions({ ...storage, mostBytes: 1 });
     const held = [await cache.app('acme', apps[0] ?? ''), await cache.app('acme', apps[1] ?? '')];
     cache.invalidateLocally({ kind: 'app', workspace: 'acme', app: apps[0] ?? '' });

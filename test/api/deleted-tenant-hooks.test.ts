@@ -1,4 +1,4 @@
-// What a request is answered whose hooks ended: it is the app's end where that has been deleted, and theirs where not.
+// The response to a request whose hooks ended: 404 when the app has been deleted, the hooks' error otherwise.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ApiError } from '../../api/errors.ts';
 import { explainFailure } from '../../api/deleted-tenant.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => bare.end());
 
-it('is that the app is gone once it is, and else what the hooks failed with', async () => {
+it('is 404 once the app is deleted, and the error of the hooks before', async () => {
   const { deps: { definitions, databases } } = bare;
   const app = await bare.definition();
   const { workspace, id, schema } = app;

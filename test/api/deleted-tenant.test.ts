@@ -60,7 +60,7 @@ const writes = [
 ] as const;
 
 describe('when its app is deleted before its body has come', () => {
-  it.each(writes)('%s is answered that the app is gone', async (_what, method, path, body) => {
+  it.each(writes)('%s gets 404 app_not_found', async (_what, method, path, body) => {
     const app = await appWithPosts();
     const late = { method, path: app.path + path, body };
     const answer = await sendLate(app.admin, late, async () => {
@@ -94,7 +94,7 @@ describe('when its app is deleted before its body has come', () => {
   });
 });
 
-it('is answered that the workspace is gone when it is deleted before the body has come', async () => {
+it('gets 404 when the workspace is deleted before the body has come', async () => {
   const other = await ownWorkspace();
   const late = { method: 'PUT', path: `${other.path}/policies/late.thing`, body: { kind: 'free' } };
   const answer = await sendLate(other.master, late, async () => {
@@ -130,7 +130,7 @@ describe('when its workspace is deleted and another one made of the same id befo
   });
 });
 
-it('is done or answered that the app is gone, whatever it is, beside the deletion of its app', async () => {
+it('is done or gets 404, whatever it is, beside the deletion of its app', async () => {
   for (let round = 0; round < 4; round++) {
     const app = await appWithPosts();
     const posts = `${app.path}/collections/posts/records`;
@@ -145,7 +145,7 @@ it('is done or answered that the app is gone, whatever it is, beside the deletio
       () => own.master.put(`${app.path}/hooks/env/A`, { value: 'a' }),
     ];
     const others: string[] = [];
-    // Each is asked again and again, until it hears that the app is gone.
+    // Each is sent again and again, until it gets 404.
     const streams = tasks.map(async (task) => {
       for (let asked = 0; asked < 1_000; asked++) {
         const { status, text } = await task();

@@ -94,7 +94,7 @@ describe('a filter', () => {
     expect(answer.body.message).toMatch(message);
   });
 
-  it('of many shapes is answered right, prepared or not', async () => {
+  it('of many shapes gives the right response, prepared or not', async () => {
     for (let n = 1; n <= 80; n++) {
       const filter = Array.from({ length: n }, (_, at) => `views = ${at}`).join(' || ');
       expect(expectOk(await list(as(), filter, '&per_page=1')).total_items).toBe(Math.min(n, 40));

@@ -42,7 +42,7 @@ function pathsOf({ path }: Endpoint, oddity: string): string[] {
   );
 }
 
-/** What is odd about the answer, or nothing. */
+/** What is odd about the response, or nothing. */
 async function ask(endpoint: Endpoint, path: string): Promise<string[]> {
   const { method, body } = endpoint;
   const headers = { Authorization: `Bearer ${own.master.token}` };
@@ -53,7 +53,7 @@ async function ask(endpoint: Endpoint, path: string): Promise<string[]> {
 }
 
 describe('odd parameters', () => {
-  it.each(endpoints)('are answered as described by $method $path', async (endpoint) => {
+  it.each(endpoints)('get a described response from $method $path', async (endpoint) => {
     const paths = Object.values(odd).flatMap((oddity) => pathsOf(endpoint, oddity));
     const found = await Promise.all(paths.map((path) => ask(endpoint, path)));
     expect(found.flat()).toEqual([]);

@@ -1,4 +1,4 @@
-// The wall that hooks run behind, as an operator sees it.
+// The sandbox of hooks, as an operator sees it.
 import { describe, expect, it } from 'vitest';
 import { as, expectOk, master } from '../harness/api.ts';
 

@@ -134,7 +134,7 @@ function fill({ method, path }: Endpoint): string {
   );
 }
 
-/** `401`, `403`, or `passed`; or what is odd about the answer, also that the description does not announce it. */
+/** `401`, `403`, or `passed`; or what is odd about the response, also that the description does not announce it. */
 async function ask(endpoint: Endpoint, token: string | undefined): Promise<string> {
   const { method } = endpoint;
   const body = endpoint.form === true ? '--x--' : endpoint.body;

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('setup.race: before the setup', () => {
-  it('no route but three answers, and no login is possible', async () => {
+  it('only three routes work, and no login is possible', async () => {
     const refused = [
       nobody.post('/_/auth/admin/login', { username: 'admin', password: '' }),
       nobody.post('/_/auth/refresh', {}),
@@ -46,7 +46,7 @@ describe('setup.race: before the setup', () => {
 });
 
 describe('setup.race', () => {
-  it('lets one of 50 requests at once set the password, and tells the others 409', async () => {
+  it('lets one of 50 requests at once set the password, and gives the others 409', async () => {
     const answers = await Promise.all(
       Array.from(
         { length: 50 },

@@ -19,7 +19,7 @@ const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const list = '/api/workspaces';
 
 describe('creating a workspace', () => {
-  it('answers it, and under a v7 UUID when no id is given', async () => {
+  it('returns it, and makes a v7 UUID when no id is given', async () => {
     const id = newId();
     const answer = await root.post(list, { id, name: 'Acme' });
     expect(answer.status).toBe(201);
@@ -176,7 +176,7 @@ describe('deleting a workspace', () => {
     await control.end();
   });
 
-  it('answers 404 for a missing one, without side effect', async () => {
+  it('responds with 404 for a missing one, without side effect', async () => {
     const gone = expectOk(await root.post(list, { name: 'Gone' })).id;
     expect((await root.delete(`${list}/${gone}`)).status).toBe(200);
     expect(await root.delete(`${list}/${gone}`)).toMatchObject({
@@ -188,7 +188,7 @@ describe('deleting a workspace', () => {
     }
   });
 
-  it('fails what is still going on with an answer, never with an internal error', async () => {
+  it('ends requests under way with a response, never with an internal error', async () => {
     const own = await ownWorkspace();
     const app = await own.app();
     const busy = Array.from(

@@ -20,7 +20,7 @@ beforeAll(async () => {
   expectOk(await app.admin.post(`${app.path}/collections`, { schema }));
 });
 
-/** Puts a route that answers what the code returns, and asks it. */
+/** Deploys a route that returns what the code returns, and requests it. */
 async function run(code: string): Promise<{ value: unknown; error: { code: string; message: string } }> {
   const source = `routerAdd('POST', '/run', async (e) => {
     try { return { value: await (async () => { ${code} })() ?? null }; }
@@ -98,7 +98,7 @@ describe('$app', () => {
     expect(value).toBe('ab');
   });
 
-  it('deletes a file as everybody does: fields let go of it, and one that is required keeps it', async () => {
+  it('deletes a file as any caller does: fields are emptied, and a required one keeps it', async () => {
     for (const [id, required] of [['covers', false], ['invoices', true]]) {
       const fields = [{ name: 'scan', kind: 'file', required }, { name: 'note', kind: 'text' }];
       expectOk(await app.admin.post(`${app.path}/collections`, { schema: { id, kind: 'base', fields } }));
@@ -122,7 +122,7 @@ describe('$app', () => {
     expect(error.message).toContain('hooks.egress');
   });
 
-  it('tells an author of an argument that is none, and goes on', async () => {
+  it('reports a wrong argument to the author, and goes on', async () => {
     const calls = [
       '$app.records.findOne("posts")',
       '$app.records.list("posts", { page: NaN })',

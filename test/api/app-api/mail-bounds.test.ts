@@ -24,7 +24,7 @@ async function makeWorkspace() {
 
 type Workspace = Awaited<ReturnType<typeof makeWorkspace>>;
 
-/** Sends so many mails from an app and answers how many were taken, and what was said of the first that was not. */
+/** Sends mails from an app. Returns how many were accepted, and the error of the first that was not. */
 async function send(workspace: Workspace, schema: string, times: number) {
   const posted: unknown[] = [];
   const mail = { enqueue: (letter: unknown) => Promise.resolve(void posted.push(letter)) };
@@ -58,7 +58,7 @@ it(
     });
     expect(await send(other, opaqueName('a_'), 1)).toEqual({ sent: 1, refused: undefined });
     now = new Date(now.getTime() + 6_000);
-    // What the workspace was refused has cost the app nothing.
+    // The refusal of the workspace has cost the app nothing.
     expect(await send(workspace, another, burst)).toMatchObject({ sent: 10 });
   },
   60_000,

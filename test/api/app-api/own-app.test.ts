@@ -1,4 +1,4 @@
-// Which app it is that hook code reaches with its calls.
+// The app that the calls of hook code reach.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findOwnApp } from '../../../api/app-api/own-app.ts';
 import { type BareApp, bareApp } from '../../harness/bare-app.ts';
@@ -16,7 +16,7 @@ it('is its own as it is by now', async () => {
   expect([before.collections.has('later'), now.collections.has('later')]).toEqual([false, true]);
 });
 
-it('is not a later one of the same id, nor one that is gone', async () => {
+it('is neither a later one of the same id, nor a deleted one', async () => {
   const later = await bare.definition();
   const gone = expect.objectContaining({ code: 'app_not_found' });
   await expect(findOwnApp(bare.deps, { ...later, schema: 'app_of_before' })).rejects.toEqual(gone);

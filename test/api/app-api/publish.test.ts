@@ -1,4 +1,4 @@
-// Events that hooks make up, as subscribers get them.
+// Custom events of hooks, as subscribers get them.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, serverUrl } from '../../harness/api.ts';
 import { type EndUser, type RuledApp, ruledApp } from '../../harness/ruled-app.ts';
@@ -42,7 +42,7 @@ async function seenBy(
 }
 
 describe('$app.realtime.publish', () => {
-  it('tells all who may list the collection, between its own events and with a place in their order', async () => {
+  it('reaches all who may list the collection, in order with its own events', async () => {
     const rooms = await watched(app);
     const client = await rooms.watch();
     await rooms.create({ title: 'before' });
@@ -57,7 +57,7 @@ describe('$app.realtime.publish', () => {
     again.socket.destroy();
   });
 
-  it('has a rule read its data in the place of a record, and tells only admins where that says too little', async () => {
+  it('has a rule read its data in the place of a record, and reaches only admins where that is too little', async () => {
     const orders = await watched(app, { list: 'owner = @request.auth.id' });
     const told: [string, unknown][] = [
       ['shipped', { owner: ada.id, parcel: 1 }],

@@ -1,4 +1,4 @@
-// Bodies that are wrong in ways that no honest client would think of: told what is wrong, soon and in few words.
+// Bodies that are wrong in ways that no honest client produces: their errors are found soon, and are short.
 import { describe, expect, it } from 'vitest';
 import { check } from '../../../api/contract/check.ts';
 import { ApiError } from '../../../api/errors.ts';
@@ -23,7 +23,7 @@ const team = object({
   motto: optional(nullable(text())),
 });
 
-/** What a value is refused with. */
+/** The message with which a value is refused. */
 function refusal(value: unknown, schema: Schema<unknown> = team): string {
   try {
     check(value, schema);
@@ -35,7 +35,7 @@ function refusal(value: unknown, schema: Schema<unknown> = team): string {
 }
 
 describe('check', () => {
-  it('tells all that is wrong, once for each member', () => {
+  it('reports every error, once for each member', () => {
     expect(refusal({ lead: { name: 5, age: 'old', x: 1 }, members: [{}, { name: 'b' }, null], motto: [] }))
       .toBe(
         'lead.name: must be a string; lead.age: must be a whole number; lead.x: unknown field; ' +
@@ -52,7 +52,7 @@ describe('check', () => {
     );
   });
 
-  it('has nobody wait while a text that is far too long is counted', measured, () => {
+  it('does not count all of a text that is far too long', measured, () => {
     const long = 'aé'.repeat(4_000_000);
     const began = performance.now();
     expect(refusal({ name: long }, object({ name: text({ max: 320 }) }))).toBe(
@@ -68,7 +68,7 @@ describe('check', () => {
     );
   });
 
-  it('tells a hundred things of a body that holds nothing but nonsense', () => {
+  it('reports a hundred errors of a body that is full of them', () => {
     const nonsense = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`x${index}`, index]));
     expect(refusal(nonsense).split('; ')).toHaveLength(100);
   });
@@ -86,7 +86,7 @@ describe('a body with values that no text can be made of', () => {
     expectError(await as().post(path, body), 400, 'validation');
   });
 
-  it('is told what each part must be', () => {
+  it('is refused with what each part must be', () => {
     expect(refusal({ lead: [odd], members: odd, motto: odd })).toBe(
       'lead: must be an object; members: must be an array; motto: must be a string',
     );

@@ -1,4 +1,4 @@
-// What one address can keep in the memory of a server: bodies that it does not end, and answers that it does not take.
+// The memory that one address can take: bodies that it does not end, and responses that it does not read.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -28,7 +28,7 @@ function letGo(): void {
 function open(localAddress: string): Socket {
   const { hostname, port } = new URL(server.url);
   const socket = connect({ host: hostname, port: Number(port), localAddress });
-  // Seen in what is answered, or is not.
+  // The tests look at the response, or at its absence.
   socket.on('error', () => undefined);
   sockets.push(socket);
   return socket;
@@ -44,7 +44,7 @@ async function begin(localAddress: string, path = '/_/setup'): Promise<Socket> {
   return socket;
 }
 
-/** The beginning of what is answered. Throws when the connection ends without an answer. */
+/** The beginning of the response. Throws when the connection ends without a response. */
 async function answerOn(socket: Socket): Promise<string> {
   const ended = once(socket, 'close').then(() => {
     throw new Error('the connection ended without an answer');
@@ -54,7 +54,7 @@ async function answerOn(socket: Socket): Promise<string> {
 }
 
 /**
- * Begins bodies of 256 MiB, which is all that one address may have, and two more; what is answered to one that is too
+ * Begins bodies of 256 MiB, which is all that one address may have, and two more; the response to one that is too
  * many. That need not be one of the last: bytes of others may be on their way still.
  */
 async function overfill(localAddress: string, path?: string): Promise<string> {
@@ -111,7 +111,7 @@ it('one address has 256 files under way at most, and nobody else’s', async () 
     return (await answerOn(socket)).slice(0, 12);
   };
   for (let count = 0; count < 250; count++) expect(await download('127.0.0.5')).toBe('HTTP/1.1 200');
-  // There is room for six of them, which are answered nothing as long as they send nothing.
+  // Six of them are within the limit, and get no response as long as they send nothing.
   const uploads = Array.from({ length: 7 }, () => upload('127.0.0.5'));
   expect(await Promise.race(uploads)).toBe('HTTP/1.1 429');
   expect(await download('127.0.0.5')).toBe('HTTP/1.1 429');
@@ -121,7 +121,7 @@ it('one address has 256 files under way at most, and nobody else’s', async () 
   await expect.poll(() => download('127.0.0.5'), { timeout: 30_000 }).toBe('HTTP/1.1 200');
 });
 
-it('an answer that nobody takes is cut off', async () => {
+it('a response that is not read is cut off', async () => {
   const app = new H3().get(
     '/',
     () => new PreparedResponse({ status: 200, headers: [], body: 'x'.repeat(33_554_432) }),

@@ -16,7 +16,7 @@ async function ask(bytes: string | Buffer, until?: string) {
 }
 
 describe('http.limits: time', () => {
-  it.concurrent('headers that are not complete within 10 s are answered 408', async () => {
+  it.concurrent('headers that are not complete within 10 s get 408', async () => {
     const answer = await ask('GET /healthz HTTP/1.1\r\nHost: x\r\n');
     expectError(answer, 408, 'unavailable');
     expect(answer.milliseconds).toBeGreaterThan(9 * seconds);
@@ -29,7 +29,7 @@ describe('http.limits: time', () => {
   });
 
   it.concurrent(
-    'a body that is not complete within 60 s is answered 408',
+    'a body that is not complete within 60 s gets 408',
     { timeout: 90 * seconds },
     async () => {
       const answer = await ask(`${posted}Content-Length: 100\r\n\r\n{"username":`);
@@ -41,7 +41,7 @@ describe('http.limits: time', () => {
 });
 
 describe('http.limits: size', () => {
-  it('headers over 16 KiB are answered 431', async () => {
+  it('headers over 16 KiB get 431', async () => {
     expectError(await ask(`${start}X-Filler: ${'x'.repeat(16_384)}\r\n\r\n`), 431, 'payload_too_large');
   });
 
@@ -50,7 +50,7 @@ describe('http.limits: size', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('a path over 16 KiB is answered like headers over it', async () => {
+  it('a path over 16 KiB gets the same response as headers over it', async () => {
     expectError(
       await ask(`GET /${'x'.repeat(17_000)} HTTP/1.1\r\nHost: x\r\n\r\n`),
       431,
@@ -58,7 +58,7 @@ describe('http.limits: size', () => {
     );
   });
 
-  it('100 header lines are read, 101 are answered 431', async () => {
+  it('100 header lines are read, 101 get 431', async () => {
     const filler = (count: number) =>
       Array.from({ length: count }, (_, at) => `X-Filler-${at}: x\r\n`).join('');
     const answer = await ask(`${start}${filler(98)}Connection: close\r\n\r\n`);
@@ -106,14 +106,14 @@ describe('http.limits: what is not HTTP, or is so in two ways', () => {
     ],
     ['a chunk of no size', `${posted}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
     ['a chunk of too much size', `${posted}Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n`],
-  ])('%s is answered 400, and the connection is closed', async (_what, bytes) => {
+  ])('%s gets 400, and the connection is closed', async (_what, bytes) => {
     const answer = await ask(bytes);
     expectError(answer, 400, 'validation');
     expect(answer.headers.get('Connection')).toBe('close');
     expect(answer.all.match(/HTTP\/1\.1 \d{3} /g)).toHaveLength(1);
   });
 
-  it('an unknown expectation is answered 417', async () => {
+  it('an unknown expectation gets 417', async () => {
     expectError(
       await ask(`${posted}Expect: the-unexpected\r\nContent-Length: 2\r\n\r\n{}`),
       417,
@@ -121,7 +121,7 @@ describe('http.limits: what is not HTTP, or is so in two ways', () => {
     );
   });
 
-  it('CONNECT is answered 405', async () => {
+  it('CONNECT gets 405', async () => {
     expectError(
       await ask('CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: x\r\n\r\n'),
       405,
@@ -134,14 +134,14 @@ describe('http.limits: what is not HTTP, or is so in two ways', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('100-continue is answered before the body', async () => {
+  it('100-continue gets its response before the body', async () => {
     const answer = await ask(
       `${posted}Connection: close\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}`,
     );
     expect(answer.all).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /);
   });
 
-  it('requests in one packet are answered one after the other', async () => {
+  it('requests in one packet get their responses one after the other', async () => {
     const line = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n`;
     const answer = await ask(
       `${line('/readyz')}\r\n${line('/nope')}\r\n${line('/healthz')}Connection: close\r\n\r\n`,
@@ -177,7 +177,7 @@ describe('http.limits: many large bodies', () => {
     return socket;
   }
 
-  /** How many of them, complete at one moment, are answered before a request that comes right behind them. */
+  /** How many of them, complete at one moment, get their responses before a request that comes right behind them. */
   async function answeredBefore(): Promise<number> {
     const body = `{"x":1${' '.repeat(megabytes * 1_048_576)}`;
     const head = `${posted}Content-Length: ${body.length + 1}\r\n\r\n`;

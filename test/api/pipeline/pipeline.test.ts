@@ -23,11 +23,11 @@ function post(body: string, headers: Record<string, string> = {}) {
 
 describe('routing', () => {
   it.each(['/', '/nope', '/api', '/api/workspaces/x/nope', '/_/', '/metrics', '/favicon.ico'])(
-    'answers 404 for %s',
+    'responds with 404 for %s',
     async (path) => expectError(await as().get(path), 404, 'not_found'),
   );
 
-  it.each(lacking)('answers 405 with Allow for the other methods of %s', async (path, has) => {
+  it.each(lacking)('responds with 405 with Allow for the other methods of %s', async (path, has) => {
     const other = methods.find((method) => !has.includes(method)) ?? 'PUT';
     const answer = await send(serverUrl() + path, { method: other });
     expectError(answer, 405, 'method_not_allowed');
@@ -136,7 +136,7 @@ describe('a body', () => {
     expectError({ ...answer, text: answer.body }, 413, 'payload_too_large');
   });
 
-  it('over the cap is answered to a client that writes all of it before it reads', async () => {
+  it('over the limit has its response read by a client that writes all of it first', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => post(' '.repeat(cap * 2))),
     );

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The security headers of an answer, which are to be none, and that it has a request id. */
+/** The security headers of a response, which are to be none, and that it has a request id. */
 function standing(headers: Headers): { security: string[]; identified: boolean } {
   return { security: names.filter((name) => headers.has(name)), identified: headers.has('X-Request-Id') };
 }
@@ -36,7 +36,7 @@ describe('http.security_headers = false', () => {
     ['without a Host', 'GET /healthz HTTP/1.1\r\n\r\n'],
     ['with an unknown expectation', 'POST /_/setup HTTP/1.1\r\nHost: x\r\nExpect: y\r\n\r\n'],
     ['to connect elsewhere', 'CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: x\r\n\r\n'],
-  ])('leaves them out of the answer to a request %s', async (_what, bytes) => {
+  ])('leaves them out of the response to a request %s', async (_what, bytes) => {
     expect(standing((await sendRaw(server.url, bytes)).headers)).toEqual(none);
   });
 

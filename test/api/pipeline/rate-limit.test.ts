@@ -66,7 +66,7 @@ describe('the rate limit', () => {
     expect(passed(limit, 'host-0', 0, 5)).toBe(2);
   });
 
-  it('forgets those whose buckets are full again before it forgets the oldest', () => {
+  it('deletes full buckets before the oldest', () => {
     const limit = rateLimit({ ...options, per_second: 1, burst: 10 });
     expect(passed(limit, 'oldest', 0, 20)).toBe(10);
     for (let at = 1; at < 100_000; at++) limit(`host-${at}`, 0);

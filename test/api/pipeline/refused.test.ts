@@ -9,7 +9,7 @@ const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${m
 const posted = 'POST /_/auth/admin/login HTTP/1.1\r\nHost: x\r\n';
 const tunnel = 'CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: x\r\n\r\n';
 
-/** The statuses of all answers until the server closes the connection, which each of these has. */
+/** The statuses of all responses until the server closes the connection, which each of these has. */
 async function statusesOf(bytes: string): Promise<(string | undefined)[]> {
   const { text } = await sendRaw(serverUrl(), bytes);
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
@@ -27,12 +27,12 @@ it.each([
   ['headers that are too long', get('/healthz', `X-Filler: ${'x'.repeat(17_000)}\r\n`), '431'],
   ['a tunnel', tunnel, '405'],
   ['chunks of no size', `${posted}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, '400'],
-])('those before %s are answered, in their order', async (_what, bytes, status) => {
-  // The database is asked for the one, so that its answer has not begun when the others are read.
+])('those before %s get their responses, in their order', async (_what, bytes, status) => {
+  // The database is asked for the one, so that its response has not begun when the others are read.
   expect(await statusesOf(get('/readyz') + get('/nope') + bytes)).toEqual(['200', '404', status]);
 });
 
-it('the last one of a connection is answered, whatever comes behind it', async () => {
+it('the last one of a connection gets its response, whatever comes behind it', async () => {
   const last = get('/readyz', 'Connection: close\r\n');
   expect(await statusesOf(last + get('/healthz'))).toEqual(['200']);
   expect(await statusesOf(`${last}nonsense`)).toEqual(['200']);
@@ -96,17 +96,17 @@ it.concurrent.each([
   expect(performance.now() - started).toBeLessThan(14_000);
 });
 
-it('a hundred requests may wait behind one that is not answered yet, and no more', async () => {
+it('a hundred requests may wait behind one without its response, and no more', async () => {
   const behind = (count: number) =>
     get('/readyz') + get('/healthz').repeat(count - 1) + get('/healthz', 'Connection: close\r\n');
   expect(await statusesOf(behind(100))).toEqual(Array.from({ length: 101 }, () => '200'));
-  // Nothing of the answers has to have left by then.
+  // Nothing of the responses has to have left by then.
   await expect(sendRaw(serverUrl(), behind(101))).resolves.toMatchObject({ text: '' });
   const unexpected = get('/readyz') + get('/healthz', 'Expect: the-unexpected\r\n').repeat(101);
   await expect(sendRaw(serverUrl(), unexpected)).resolves.toMatchObject({ text: '' });
 });
 
-it('so many may wait again when those before are answered', async () => {
+it('so many may wait again when those before get their responses', async () => {
   const half = get('/readyz') + get('/healthz').repeat(90);
   const socket = await open();
   for (const _round of [1, 2, 3]) {

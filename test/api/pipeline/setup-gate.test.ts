@@ -49,7 +49,7 @@ function isOpen({ path }: Endpoint): boolean {
 
 describe('before setup', () => {
   it.each([...specified, ...additions].filter((endpoint) => !isOpen(endpoint)))(
-    '$method $path answers 503 uninitialized',
+    '$method $path responds with 503 uninitialized',
     async ({ method, path }) => {
       const answer = await from(newAddress(), method, path.replaceAll(/:[a-z]+/g, 'x'));
       expectError(answer, 503, 'uninitialized');
@@ -57,7 +57,7 @@ describe('before setup', () => {
   );
 
   it.each([['an unknown route', 'GET', '/nope'], ['a wrong method', 'DELETE', '/api/workspaces']])(
-    'answers 503 for %s: whether it exists is not said',
+    'responds with 503 for %s: whether it exists is not said',
     async (_what, method, path) => {
       expectError(await from(newAddress(), method, path), 503, 'uninitialized');
     },
@@ -69,7 +69,7 @@ describe('before setup', () => {
     expectStandingHeaders(answer.headers);
   });
 
-  it('says in /readyz that the database answers', async () => {
+  it('says in /readyz that the database responds', async () => {
     expect(await from(newAddress(), 'GET', '/readyz')).toMatchObject({ status: 200, body: { ready: true } });
   });
 
@@ -77,7 +77,7 @@ describe('before setup', () => {
     expectError(await from(newAddress(), 'POST', '/_/setup'), 422, 'deserialization');
   });
 
-  it('answers 503 before it looks at the token or the length of the body', async () => {
+  it('responds with 503 before it looks at the token or the length of the body', async () => {
     const answer = await send(`${server.url}/api/workspaces`, {
       method: 'POST',
       body: 'x',
@@ -88,7 +88,7 @@ describe('before setup', () => {
 });
 
 describe('the rate limit through HTTP', () => {
-  it('answers 429 with Retry-After once the burst is used up', async () => {
+  it('responds with 429 with Retry-After once the burst is used up', async () => {
     const address = newAddress();
     await exhaust(address);
     const answer = await from(address, 'GET', '/readyz');
@@ -190,7 +190,7 @@ describe('cookie.csrf: other origins', () => {
     },
   );
 
-  it('answers a preflight of an allowed origin, also before setup', async () => {
+  it('responds to a preflight of an allowed origin, also before setup', async () => {
     const asked = 'authorization,content-type,x-own';
     const headers = {
       Origin: allowed,
@@ -206,7 +206,7 @@ describe('cookie.csrf: other origins', () => {
     expect(answer.headers.get('Access-Control-Allow-Headers')).toBe(asked);
   });
 
-  it('answers a preflight of any other origin like any request, without CORS headers', async () => {
+  it('responds to a preflight of any other origin as to any request, without CORS headers', async () => {
     const headers = { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'PATCH' };
     const answer = await from(newAddress(), 'OPTIONS', '/api/workspaces/x', headers);
     expectError(answer, 503, 'uninitialized');
@@ -215,7 +215,7 @@ describe('cookie.csrf: other origins', () => {
   });
 });
 
-describe('a client that goes away in the middle of its body', () => {
+describe('a client that disconnects in the middle of its body', () => {
   it('is no failure of the server in the log', async () => {
     const { hostname, port } = new URL(server.url);
     const socket = connect({ host: hostname, port: Number(port) });

@@ -42,7 +42,7 @@ it('more of them that are shorter close the connection', async () => {
   expect(answer).toBe('');
 });
 
-it('they close it too when nobody reads them, as of a route that there is not, after its answer', async () => {
+it('they close it too when nothing reads them, as after the response of a route that does not exist', async () => {
   const socket = begin('/api/nowhere');
   const [answer] = await once(socket, 'data');
   expect(answer).toMatch(/^HTTP\/1\.1 404 /);

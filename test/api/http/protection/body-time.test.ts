@@ -56,7 +56,7 @@ it('nothing is waited for once the request is over', () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('what is left of one that is answered has ten seconds, and no second answer', () => {
+it('the rest of one that has its response gets ten seconds, and no second response', () => {
   const { answer, socket, expired } = arrive({ 'content-length': '5' });
   vi.advanceTimersByTime(59_000);
   answer();
@@ -67,7 +67,7 @@ it('what is left of one that is answered has ten seconds, and no second answer',
   expect(expired).not.toHaveBeenCalled();
 });
 
-it('one that was read before the answer is waited for no longer', () => {
+it('one that was read before the response has no timeout any more', () => {
   const { request, answer } = arrive({ 'content-length': '5' });
   request.complete = true;
   request.emit('close');

@@ -22,7 +22,7 @@ it('auth.ip-key: the addresses of an IPv6 /64 hold together what one may', () =>
   hold(answer().response, '2001:db8:0:1::3', unit);
 });
 
-it('all that a request held is free once its answer is through', () => {
+it('all that a request reserved is free once its response is sent', () => {
   const hold = memoryLimit(3 * unit);
   const { response } = answer();
   hold(response, '192.0.2.1', unit);
@@ -35,7 +35,7 @@ it('all that a request held is free once its answer is through', () => {
   expect(() => hold(answer().response, '192.0.2.1', unit)).toThrow(full);
 });
 
-it('or once its connection is gone, of which an answer that had to wait is told nothing', async () => {
+it('or once its connection is closed, even for a response that had to wait', async () => {
   const hold = memoryLimit(unit);
   const { socket, response } = answer();
   hold(response, '192.0.2.1', unit);
