@@ -1,19 +1,19 @@
-// The addresses that hook files are loaded from. Nothing is ever read there.
+// The URLs that hook files are loaded from. They name files in memory: nothing is read from disk.
 
-/** Begins the address of every hook file; author-facing texts leave it out. */
+/** The start of every hook file's URL. Messages for authors leave it out. */
 export const urlPrefix = 'file:///hooks/';
 
-/** The address of a file. */
+/** The URL of a hook file. */
 export function fileUrl(file: string): string {
   return `${urlPrefix}${encodeURIComponent(file)}`;
 }
 
-/** The file at an address; null when it is none of a hook file. */
+/** The name of the hook file at a URL, or null when the URL is no hook file's. */
 export function fileNameAt(url: string): string | null {
   if (!url.startsWith(urlPrefix)) return null;
   try {
     return decodeURIComponent(url.slice(urlPrefix.length));
   } catch {
-    return null; // a `%` that encodes nothing
+    return null; // a malformed percent-encoding
   }
 }

@@ -1,4 +1,4 @@
-// `$app`: what hook files may ask of their own app.
+// `$app`: the object through which hook files use their own app.
 import type { ApiClient } from './asking.ts';
 import { decodeBytes, encodeBytes } from './bytes.ts';
 import type { Fields, HookFileInfo, HookMail, Json, ListQuery } from './calls.ts';
@@ -6,7 +6,7 @@ import { type Format, formatValues } from './console.ts';
 import type { LogWriter } from './log-lines.ts';
 import type { LoadFrame, LogLevel } from './protocol.ts';
 
-/** What a new file may be made of. */
+/** The content of a new file. */
 type FileContent = string | Uint8Array | ArrayBuffer | Blob;
 
 /** A stored file with its bytes. */
@@ -18,13 +18,13 @@ interface NewFile {
   readonly content: FileContent;
 }
 
-/** What makes lines of the log, and texts of values. */
+/** The writer of log lines, and the formatter of what they show. */
 interface AppLogging {
   readonly lines: LogWriter;
   readonly format: Format;
 }
 
-/** The object to be found as `$app`. */
+/** Creates the object that hook files know as `$app`. */
 export function createAppObject(load: LoadFrame, asking: ApiClient, { lines, format }: AppLogging): object {
   const log = (level: LogLevel) => (message: unknown, fields?: unknown) =>
     lines.write({
@@ -80,7 +80,7 @@ async function contentBytes(content: FileContent): Promise<Uint8Array> {
   throw new TypeError('the content of a file is a text, a Uint8Array, an ArrayBuffer or a Blob');
 }
 
-/** Freezes an object and the objects right in it: a file that changes `$app` would change it for all. */
+/** Freezes an object and its direct members, as a file that changed `$app` would change it for all files. */
 function freezeAll<Value extends object>(value: Value): Value {
   for (const member of Object.values(value)) Object.freeze(member);
   return Object.freeze(value);

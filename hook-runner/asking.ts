@@ -1,4 +1,4 @@
-// Calls from hook code to the API, made on behalf of the invocation that is under way.
+// The client of the API: sends the calls of hook code on behalf of the current invocation, and matches their results.
 import { checkArguments, isPlainData } from './call-arguments.ts';
 import type { CallTable } from './calls.ts';
 import type { ApiChannel } from './channel.ts';
@@ -10,18 +10,18 @@ import { encodeUtf8, OriginalPromise, parseJson, safeMap } from './untampered.ts
 interface PendingCall {
   resolve(value: unknown): void;
   reject(error: Error): void;
-  /** Made where the call was made. */
+  /** Created at the call, so that its stack names the author's code. */
   error: AppError;
 }
 
-/** An answer of the API that is an error: `code` and `status` as in an answer over HTTP. */
+/** An error response of the API. `code` and `status` are those of an HTTP response. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   status = 0;
   code = '';
 }
 
-/** Asks the API and hands its answers to who asked. */
+/** Sends calls to the API and settles their promises. */
 export class ApiClient {
   readonly #channel: Pick<ApiChannel, 'sendText'>;
   readonly #invocations: Invocations;
@@ -29,16 +29,16 @@ export class ApiClient {
   readonly #pending = safeMap<number, PendingCall>();
   #nextId = 1;
 
-  /** `longestCall`: bytes of a call's frame. */
-  constructor(channel: Pick<ApiChannel, 'sendText'>, invocations: Invocations, longestCall: number) {
+  /** `maxCallBytes` limits the frame of one call. */
+  constructor(channel: Pick<ApiChannel, 'sendText'>, invocations: Invocations, maxCallBytes: number) {
     this.#channel = channel;
     this.#invocations = invocations;
-    this.#maxCallBytes = longestCall;
+    this.#maxCallBytes = maxCallBytes;
   }
 
   /**
-   * One call. Rejects with an `AppError` where the API says no, with a plain error where nothing was asked: outside of
-   * a handler, after its end, or with what cannot be sent.
+   * Makes one call. Rejects with an `AppError` when the API responds with an error. Rejects with another error when the
+   * call is not sent: outside of a handler, after the handler's end, or with arguments that JSON cannot represent.
    */
   call<Method extends keyof CallTable>(
     method: Method,
@@ -66,7 +66,7 @@ export class ApiClient {
     });
   }
 
-  /** An answer has come. One that nobody waits for any more is dropped. */
+  /** Settles the call that a result belongs to. A result of a cancelled call is dropped. */
   settle(result: CallResult): void {
     const waiting = this.#take(result.id);
     if (waiting === undefined) return;
@@ -82,8 +82,8 @@ export class ApiClient {
 }
 
 /**
- * The error of a call that the API says no to. It knows where the call was made: when the answer comes, none of the author's
- * code is on the stack, and one whose `stack` was assigned loses it, and its class, when a module throws it.
+ * Fills in the error of a call that failed. The error is created at the call because none of the author's code is on the
+ * stack when the result arrives. An error whose `stack` is assigned loses it, and its class, when a module throws it.
  */
 function fillError(
   call: AppError,

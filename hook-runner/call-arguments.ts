@@ -1,9 +1,9 @@
-// What `$app` may be given, checked before it travels: the API ends a runner that sends it anything else, and an author's slip
-// is not worth that.
+// Checks the arguments of `$app` calls before they are sent. The API kills a runner that sends malformed arguments, which an
+// author's mistake should not cause.
 import type { CallTable } from './calls.ts';
 import { describeUnserializable } from './json-text.ts';
 
-/** What is wrong with one argument; undefined when nothing is. */
+/** Describes what is wrong with a value; undefined when it is valid. */
 type Check = (value: unknown) => string | undefined;
 
 const isText: Check = (value) => typeof value === 'string' ? undefined : 'must be a text';
@@ -16,7 +16,7 @@ const isNumber: Check = (value) =>
 const isFields: Check = (value) => {
   const fault = isObject(value);
   if (fault !== undefined) return fault;
-  // What it makes of itself is looked at when it has.
+  // An object with a `toJSON` is checked again after it was serialized.
   if (!isPlainData(value)) return undefined;
   for (const [name, field] of Object.entries(value as object)) {
     const unsaid = field === undefined ? undefined : describeUnserializable(field);
@@ -25,7 +25,7 @@ const isFields: Check = (value) => {
   return undefined;
 };
 
-/** An object with these members and no others, which would mean nothing; the optional ones may be left out. */
+/** Checks that a value is an object with these members and no others. */
 function objectWith(
   required: Readonly<Record<string, Check>>,
   optional: Readonly<Record<string, Check>> = {},
@@ -63,7 +63,7 @@ const checks: Readonly<Record<keyof CallTable, readonly (readonly [name: string,
   'fetch': [],
 };
 
-/** Throws `TypeError` for an argument that is none. */
+/** Checks the arguments of a call. Throws `TypeError`. */
 export function checkArguments(method: keyof CallTable, args: readonly unknown[]): void {
   for (const [index, [name, check]] of checks[method].entries()) {
     const wrong = check(args[index]);
@@ -74,8 +74,8 @@ export function checkArguments(method: keyof CallTable, args: readonly unknown[]
 }
 
 /**
- * Whether JSON says of an argument what a check sees. Of others it may not: a date becomes a text, and what a class has for all
- * of its objects is left out.
+ * True when the JSON of an argument has the members that a check sees. Other values may differ: a date becomes a text, and
+ * members of a prototype are left out.
  */
 export function isPlainData(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return true;

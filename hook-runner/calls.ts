@@ -1,12 +1,12 @@
-// What hook code may ask of the API: the calls, and the values that travel in them. Types only.
+// The calls that hook code can make to the API, with their arguments and results. Types only.
 
-/** What JSON can say. */
+/** A value that JSON can represent. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
-/** Values of a record by field. */
+/** The values of a record by field name. */
 export type Fields = { readonly [field: string]: Json };
 
-/** A record as the API answers it. */
+/** A record as the API returns it. */
 export interface HookRecord {
   readonly id: string;
   readonly collection: string;
@@ -15,7 +15,7 @@ export interface HookRecord {
   readonly updated_at: string;
 }
 
-/** Who caused what a handler is called for; null stands for nobody signed in and for the server itself. */
+/** The account that caused an event or request. Null stands for an unauthenticated client and for the server itself. */
 export interface HookAuth {
   readonly id: string;
   readonly email: string;
@@ -24,13 +24,13 @@ export interface HookAuth {
   readonly app: string | null;
 }
 
-/** Bytes: as text where they are UTF-8, which costs less, else as base64 (RFC 4648 section 4, padded). */
+/** Bytes: as text where they are UTF-8 and that is shorter, else as base64 (RFC 4648 section 4, padded). */
 export type Bytes = { readonly text: string } | { readonly base64: string };
 
-/** Names of HTTP headers, small, and their values, in order; a name may come twice. */
+/** HTTP headers in order, with lower-case names. A name may occur more than once. */
 export type Headers = readonly (readonly [name: string, value: string])[];
 
-/** A page of records, as the API answers a list. */
+/** A page of records, as the API lists them. */
 export interface HookRecordPage {
   readonly items: readonly HookRecord[];
   readonly page: number;
@@ -39,7 +39,7 @@ export interface HookRecordPage {
   readonly total_pages: number;
 }
 
-/** What a list may be asked for; as the parameters of the same names of the HTTP list. */
+/** The query of a list, with the names of the HTTP query parameters. */
 export interface ListQuery {
   readonly filter?: string;
   readonly sort?: string;
@@ -47,7 +47,7 @@ export interface ListQuery {
   readonly per_page?: number;
 }
 
-/** An end-user of the app, without anything secret. */
+/** An end-user of the app, without secrets. */
 export interface HookUser {
   readonly id: string;
   readonly email: string;
@@ -56,7 +56,7 @@ export interface HookUser {
   readonly updated_at: string;
 }
 
-/** What is known of a stored file. */
+/** The metadata of a stored file. */
 export interface HookFileInfo {
   readonly id: string;
   readonly filename: string;
@@ -65,7 +65,7 @@ export interface HookFileInfo {
   readonly created_at: string;
 }
 
-/** A mail to one address; `html` comes beside the text. */
+/** A mail to one address. `html` is an alternative to the text. */
 export interface HookMail {
   readonly to: string;
   readonly subject: string;
@@ -73,7 +73,7 @@ export interface HookMail {
   readonly html?: string;
 }
 
-/** A request that leaves the server, where policy `hooks.egress` lets it. */
+/** A request to another server, which policy `hooks.egress` must allow. */
 export interface FetchRequest {
   readonly url: string;
   readonly method: string;
@@ -82,7 +82,7 @@ export interface FetchRequest {
   readonly redirect: 'follow' | 'manual' | 'error';
 }
 
-/** Its answer, whole. */
+/** The complete response to a `FetchRequest`. */
 export interface FetchResponse {
   readonly url: string;
   readonly redirected: boolean;
@@ -92,7 +92,7 @@ export interface FetchResponse {
   readonly body: Bytes | null;
 }
 
-/** Every call: what it is given, and what a good answer to it holds. null stands for missing or for nothing. */
+/** All calls: their arguments, and the value of a successful result. Null stands for something missing, or for no value. */
 export interface CallTable {
   'records.findOne': { args: readonly [collection: string, id: string]; value: HookRecord | null };
   'records.list': { args: readonly [collection: string, query: ListQuery]; value: HookRecordPage };

@@ -1,4 +1,4 @@
-// Frames on descriptor 3: a u32 big-endian length and that many bytes of JSON, both ways.
+// The channel to the API over descriptor 3. Frames in both directions are a u32 big-endian length and that many bytes of JSON.
 import { openDescriptor } from './descriptor.ts';
 import type { FromRunner, ToRunner } from './protocol.ts';
 import {
@@ -13,21 +13,21 @@ import {
 
 const headerBytes = 4;
 const bufferBytes = 64 * 1024;
-/** A UTF-16 unit takes at most so many bytes of UTF-8. */
+/** The maximum number of UTF-8 bytes for one UTF-16 unit. */
 const bytesPerUnit = 3;
 const maxFrameBytes = 16 * 1024 * 1024;
 
 /** The runner's end of the channel. */
 export interface ApiChannel {
-  /** Sends a frame together with all others of this turn. The frame is the channel's from now on. */
+  /** Sends a frame, in one write with the others of this turn of the event loop. The channel may modify the frame. */
   send(frame: FromRunner): void;
-  /** As `send`, with the text of a frame that is known already. */
+  /** Sends a frame that is JSON already. */
   sendText(text: string): void;
-  /** About how many bytes the system has not taken yet. */
+  /** About how many bytes the system has not accepted yet. */
   readonly waiting: number;
 }
 
-/** Opens the channel. `onFrame` gets every frame of the API in order; `onEnd` is called when the API is gone. */
+/** Opens the channel. `onFrame` receives the API's frames in order; `onEnd` is called when the API closes the channel. */
 export function openChannel(onFrame: (frame: ToRunner) => void, onEnd: () => void): ApiChannel {
   const descriptor = openDescriptor(
     frameReader((text) => {
@@ -63,18 +63,18 @@ export function openChannel(onFrame: (frame: ToRunner) => void, onEnd: () => voi
   };
 }
 
-/** The API is our own, so its frames are what the protocol says: only those of the other direction are checked. */
+/** Parses a frame of the API. Its shape is trusted: only the API checks what it receives. */
 function parseFrame(text: string): ToRunner | undefined {
   try {
     return parseJson(text) as ToRunner;
   } catch {
-    return undefined; // no frame
+    return undefined; // not JSON
   }
 }
 
 /**
- * Writes frames in as few pieces as possible; `write` answers whether the system has taken one. What it has not taken at once is
- * not changed any more.
+ * Creates a function that writes frames with as few writes as possible. `write` returns true when the system has accepted
+ * the bytes at once; otherwise it still owns them, and they are not modified any more.
  */
 export function frameWriter(
   write: (bytes: Uint8Array) => boolean,
@@ -95,9 +95,9 @@ export function frameWriter(
   return (texts, count) => {
     for (let index = 0; index < count; index++) {
       const text = texts[index] ?? '';
-      const longest = headerBytes + text.length * bytesPerUnit;
-      if (longest > bufferBytes - used) flush();
-      if (longest > bufferBytes) {
+      const maxBytes = headerBytes + text.length * bytesPerUnit;
+      if (maxBytes > bufferBytes - used) flush();
+      if (maxBytes > bufferBytes) {
         writeLong(text);
         continue;
       }
@@ -116,7 +116,7 @@ function writeLength(bytes: Uint8Array, at: number, length: number): void {
   bytes[at + 3] = length;
 }
 
-/** Takes bytes as they come and calls `onText` for every whole frame; a frame that is too long is the end. */
+/** Creates a function that takes bytes in any portions and calls `onText` for each frame. A frame that is too long ends it. */
 export function frameReader(
   onText: (text: string) => void,
   onEnd: () => void,

@@ -1,33 +1,33 @@
-// Collects garbage when the runner has come to rest: V8 would keep it for as long as nothing happens, and most runners of a
-// server wait most of the time.
+// Collects garbage when the runner becomes idle. V8 does not collect while nothing is allocated, and most runners of a server
+// are idle most of the time.
 
-/** Milliseconds without a new invocation, and with none under way, that count as rest. */
+/** The runner is idle when no invocation has begun or been under way for so long. Milliseconds. */
 const idleMs = 1_000;
 /**
- * A collection comes after this many invocations. It takes some 10 ms, longer where hook code keeps much: less than the
- * invocations took, so nobody gains anything by causing it.
+ * Invocations between two collections. A collection takes about 10 ms, longer when hook code keeps much; the invocations
+ * took more, so a client cannot cause disproportionate work.
  */
 const minInvocations = 1_000;
 
-/** What it depends on. */
+/** The dependencies of an `IdleCollector`. */
 export interface IdleCollectorOptions {
-  /** Whether no invocation is under way. */
+  /** Returns true when no invocation is under way. */
   isIdle(): boolean;
   collect(): void;
   later(run: () => void, milliseconds: number): unknown;
 }
 
-/** Watches for rest. */
+/** Collects garbage once the runner is idle. */
 export class IdleCollector {
   readonly #options: IdleCollectorOptions;
-  /** Since the last collection. The start leaves garbage too, so the first invocation, which loads the code, is enough. */
+  /** Since the last collection. The first invocation, which loads the code, suffices, as the start leaves garbage too. */
   #invocations = minInvocations - 1;
 
   constructor(parts: IdleCollectorOptions) {
     this.#options = parts;
   }
 
-  /** An invocation begins. */
+  /** To be called when an invocation begins. */
   noteInvocation(): void {
     if (++this.#invocations === minInvocations) this.#watch();
   }

@@ -2,7 +2,7 @@
 import type { LogWriter } from './log-lines.ts';
 import type { LogLevel } from './protocol.ts';
 
-/** Makes a text of what a `console` method is given, as `node:util`'s `format` does. */
+/** Formats the arguments of a `console` method, as `format` of `node:util` does. */
 export type Format = (...values: unknown[]) => string;
 
 const maxTextLength = 16 * 1024;
@@ -20,7 +20,7 @@ const levels = {
   error: 'error',
 } as const satisfies Record<string, LogLevel>;
 
-/** The object to be found as `console`. */
+/** Creates the object that hook files know as `console`. */
 export function createConsole(lines: LogWriter, format: Format): object {
   const write = (level: LogLevel, values: readonly unknown[]) => {
     lines.write({ level, message: formatValues(values, format), fields: null });
@@ -31,7 +31,7 @@ export function createConsole(lines: LogWriter, format: Format): object {
   }
   const counts = new Map<string, number>();
   const starts = new Map<string, number>();
-  const taken = (label: string) => {
+  const elapsed = (label: string) => {
     const now = performance.now();
     return `${label}: ${(now - (starts.get(label) ?? now)).toFixed(2)} ms`;
   };
@@ -47,9 +47,9 @@ export function createConsole(lines: LogWriter, format: Format): object {
     countReset: (label = 'default') => counts.delete(label),
     dir: (value: unknown) => write('info', [value]),
     time: (label = 'default') => starts.set(label, performance.now()),
-    timeLog: (label = 'default', ...values: unknown[]) => write('info', [taken(label), ...values]),
+    timeLog: (label = 'default', ...values: unknown[]) => write('info', [elapsed(label), ...values]),
     timeEnd: (label = 'default') => {
-      write('info', [taken(label)]);
+      write('info', [elapsed(label)]);
       starts.delete(label);
     },
     timeStamp: () => undefined,
@@ -58,7 +58,7 @@ export function createConsole(lines: LogWriter, format: Format): object {
   });
 }
 
-/** A text of what somebody wants written down; values that throw when they are looked at still make one. */
+/** Formats values for the log, cut to 16 KiB of characters. Never throws, even if a getter of a value does. */
 export function formatValues(values: readonly unknown[], format: Format): string {
   try {
     return format(...values).slice(0, maxTextLength);

@@ -1,6 +1,6 @@
-// Cron expressions of jobs, checked where they are registered, so that a bad one is told with its line.
+// Validates the cron expressions of jobs at their registration, so that an error names the line.
 
-/** One field: its name in messages, its bounds, and words that stand for numbers from `low` on. */
+/** One field: its name in messages, its bounds, and the words for the numbers from `low` on. */
 interface CronField {
   readonly name: string;
   readonly low: number;
@@ -25,8 +25,8 @@ const nicknames = /^@(hourly|daily|weekly|monthly|yearly|annually)$/i;
 const daysOfMonth = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
- * Checks `minute hour day month weekday`, with seconds before them where there are six fields. The times themselves are
- * found by the API; what passes here is what it understands.
+ * Validates `minute hour day month weekday`, or six fields with seconds first. The API computes the times; it understands
+ * every expression that passes here.
  *
  * @throws Error naming what is wrong with the expression
  */
@@ -47,7 +47,7 @@ export function checkCronExpression(expression: string): void {
   if (weekdays === '*' && !hasSuchDay(days, months)) refuse('there is no such day');
 }
 
-/** What is wrong with a list of parts, or null. */
+/** Describes what is wrong with one field; null when it is valid. */
 function fieldFault(text: string, field: CronField): string | null {
   for (const part of text.split(',')) {
     if (parseBounds(part, field) === null) {
@@ -58,7 +58,7 @@ function fieldFault(text: string, field: CronField): string | null {
   return null;
 }
 
-// First and last number of a star, `5` or `1-5`, each perhaps with a step; null for what is none of them.
+/** The first and last number of `*`, `5` or `1-5`, each with an optional step; null for anything else. */
 function parseBounds(part: string, field: CronField): readonly [number, number] | null {
   const [, range = '', step] = /^([^/]+)(?:\/(\d{1,2}))?$/.exec(part) ?? [];
   const { low, high } = field;
@@ -77,7 +77,7 @@ function parseNumber(text: string, { low, high, words }: CronField): number | nu
   return number >= low && number <= high ? number : null;
 }
 
-/** Whether one of the months has one of the days: `30 2` is never. */
+/** True when one of the months has one of the days: `30 2` never occurs. */
 function hasSuchDay(days: string, months: string): boolean {
   const firstDay = Math.min(...days.split(',').map((part) => parseBounds(part, day)?.[0] ?? Infinity));
   return daysOfMonth.some((length, index) =>

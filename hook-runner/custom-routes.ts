@@ -1,4 +1,4 @@
-// What the handler of a custom route is given, and what comes of what it returns or throws.
+// The event of a custom route's handler, `HttpError`, and the response to what the handler returns or throws.
 import { bodyInit } from './bytes.ts';
 import type { HookAuth } from './calls.ts';
 import { describeThrown, makeFault, type SourcePosition, thrownMessage } from './faults.ts';
@@ -9,7 +9,7 @@ import { originalRequest, originalResponse, stringifyJson, withoutPrototype } fr
 
 const codePattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
-/** Throws RangeError or TypeError for what an `HttpError` cannot have. */
+/** Throws `RangeError` for an invalid status and `TypeError` for an invalid code. */
 function checkHttpError(status: number, code: string): void {
   if (!Number.isInteger(status) || status < 400 || status > 599) {
     throw new RangeError('the status of an HttpError lies between 400 and 599');
@@ -19,12 +19,12 @@ function checkHttpError(status: number, code: string): void {
   }
 }
 
-/** Thrown by a route's handler, it is the answer: `{ code, message }` with the status. */
+/** The error that a route's handler throws to choose the response: `{ code, message }` with the status. */
 export class HttpError extends Error {
   readonly status: number;
   readonly code: string;
 
-  /** @throws RangeError or TypeError for a status outside 400-599 or a code that is no name */
+  /** @throws RangeError for a status outside 400-599; TypeError for an invalid code */
   constructor(status: number, code: string, message: string) {
     super(message);
     checkHttpError(status, code);
@@ -34,7 +34,7 @@ export class HttpError extends Error {
   }
 }
 
-/** What a route's handler is given. */
+/** The argument of a route's handler. */
 export class RouteEvent {
   readonly params: Readonly<Record<string, string>>;
   readonly auth: HookAuth | null;
@@ -52,7 +52,7 @@ export class RouteEvent {
     this.#invocation = invocation;
   }
 
-  /** The standard request. Its signal is aborted when nobody waits for the answer any more. */
+  /** The standard request. Its signal is aborted when the API no longer waits for the response. */
   get request(): Request {
     this.#request ??= requestOf(this.#frame, this.#invocation.signal);
     return this.#request;
@@ -87,13 +87,13 @@ function queryOf(frame: RouteInvocation['request']): Record<string, string> {
   return query;
 }
 
-/** Read when a handler asks for it: few do. A host that none can have is not the author's fault. */
+/** Parses the URL, which few handlers use. A client's invalid `Host` must not fail the handler, so `localhost` stands in. */
 function requestUrl({ url, headers }: RouteInvocation['request']): URL {
   const [, host = ''] = headers.find(([name]) => name === 'host') ?? [];
   return URL.parse(url, `http://${host}`) ?? new URL(url, 'http://localhost');
 }
 
-/** What a throw comes to. */
+/** The result of a route whose handler threw. */
 export function errorResult(
   { id, method, path }: RouteInvocation,
   thrown: unknown,
@@ -102,12 +102,12 @@ export function errorResult(
   if (!(thrown instanceof HttpError)) {
     const found = describeThrown(thrown, registered);
     if (found.stack !== null) return failedResult(id, [found]);
-    // No code of the author's threw it: of an answer that cannot be sent, its route says most.
+    // None of the author's code threw it: the response cannot be sent, and the route's name is the best hint.
     return failedResult(id, [makeFault(`${method} ${path}: ${found.message}`, found)]);
   }
   const { status, code } = thrown;
   try {
-    // A class of the author's may have given it others.
+    // A subclass of the author's may have assigned other values.
     checkHttpError(status, code);
   } catch (wrong) {
     return failedResult(id, [
@@ -120,9 +120,9 @@ export function errorResult(
 }
 
 /**
- * The answer for a value that is no `Response`: its JSON, or 204 for undefined.
+ * Turns a returned value into a response: a `Response` as it is, any other value as JSON, undefined as 204.
  *
- * @throws TypeError for what JSON cannot say; RangeError for a `Response` that is none to a request, such as 101
+ * @throws TypeError for a value that JSON cannot represent; RangeError for an informational status, such as 101
  */
 export function toResponse(value: unknown): Response | { status: number; text: string | null } {
   if (value instanceof originalResponse()) {

@@ -1,13 +1,13 @@
-// Descriptor 3, the runner's end of the channel: bytes in and out.
+// Reads and writes descriptor 3, the runner's end of the channel.
 //
-// It is opened through the binding below `node:net`, which needs no permission either and spares every runner the 5 ms
-// and 1.5 MiB that loading `node:net` costs. Deno's version is pinned, and the tests of the runner stand on this.
+// The binding below `node:net` needs no permission either, and saves each runner the 5 ms and 1.5 MiB that loading
+// `node:net` costs. It is private to Deno, whose version is pinned; the tests of the runner cover it.
 
-/** Position of what a read gave, and of whether a write is still under way, in `streamBaseState`. */
+/** Indexes into `streamBaseState`: the result of a read, and the flag of a write that is still under way. */
 const readBytesOrError = 0;
 const lastWriteWasAsync = 3;
 
-/** Kind of pipe that can be read and written, as libuv numbers it. */
+/** The number of a pipe that can be read and written, as libuv counts the kinds. */
 const socket = 0;
 
 interface WriteRequest {
@@ -31,15 +31,15 @@ interface StreamBinding {
   streamBaseState: Int32Array;
 }
 
-/** What the runner needs of an open descriptor. */
+/** An open descriptor. */
 export interface Descriptor {
-  /** Returns whether the system has taken the bytes; if not, they must not be changed any more. */
+  /** Returns true when the system has accepted the bytes at once. Otherwise they must not be modified any more. */
   write(bytes: Uint8Array): boolean;
-  /** Bytes that the system has not taken yet. */
+  /** Bytes that the system has not accepted yet. */
   readonly waiting: number;
 }
 
-/** Opens it. `onEnd` is called when the other end is gone, or nothing can be said to it any more. */
+/** Opens descriptor 3. `onEnd` is called when the other end is closed or a write fails. */
 export function openDescriptor(
   onBytes: (bytes: Uint8Array<ArrayBuffer>) => void,
   onEnd: () => void,
@@ -65,7 +65,7 @@ export function openDescriptor(
         waiting -= length;
         if (status < 0) onEnd();
       };
-      // Not assigned as it is written down: V8 makes such a function among the objects that stay.
+      // Not a function expression in the assignment: V8 would allocate that among the long-lived objects.
       request.oncomplete = onWritten;
       if (pipe.writeBuffer(request, bytes) !== 0) onEnd();
       if (streamBaseState[lastWriteWasAsync] === 0) return true;
@@ -75,7 +75,7 @@ export function openDescriptor(
   };
 }
 
-/** `process.binding`, which the types of Node do not know. */
+/** Calls `process.binding`, which the types of Node do not declare. */
 function binding<Binding>(name: string): Binding {
   const read: unknown = Reflect.get(process, 'binding');
   if (typeof read !== 'function') throw new Error('this Deno has no process.binding');

@@ -1,28 +1,28 @@
-// What went wrong in an author's code, told by file, line and column of the author's own text.
+// Describes errors of an author's code with file, line and column in the author's own text.
 import { fileNameAt, urlPrefix } from './addresses.ts';
 import type { Fault } from './registrations.ts';
 import { safeMap, stringifyJson, toText, withoutPrototype } from './untampered.ts';
 
 const maxMessageLength = 2_000;
 const maxStackLength = 4_000;
-/** An error may be its own cause. */
+/** Limits the chain of causes, as an error may be its own cause. */
 const maxCauses = 4;
-/** What the language makes of a plain object. */
+/** The text of a plain object without a text of its own. */
 const noText = '[object Object]';
 
 const positionPattern = /file:\/\/\/hooks\/([^\n]+?\.[jt]s):(\d+):(\d+)/;
-/** V8 ends the message of a syntax error with where it is. */
+/** The position at the end of a syntax error's message, where V8 puts it. */
 const positionAtEndPattern = / at file:\/\/\/hooks\/[^\n]+?\.[jt]s:\d+:\d+$/;
 
-/** The app's files: Deno shows addresses decoded, V8 as they are, and a name may look like either. */
+/** The names of the app's files. Deno shows URLs decoded and V8 as they are, so a text alone does not tell a name. */
 const knownFiles = safeMap<string, true>();
 
-/** Makes the names of the app's files known, so that places in them are found. */
+/** Registers the names of the app's files, so that positions in them are found. */
 export function registerFileNames(names: readonly string[]): void {
   for (const name of names) knownFiles.set(name, true);
 }
 
-/** Where something is in a file of the app. Lines and columns count from 1. */
+/** A position in a file of the app. Lines and columns count from 1. */
 export interface SourcePosition {
   readonly file: string;
   readonly line: number | null;
@@ -30,30 +30,30 @@ export interface SourcePosition {
 }
 
 /**
- * Describes whatever was thrown. Never throws, though getters of the thrown object may. `standIn`, a place or a file alone,
- * is told where its stack names none.
+ * Describes a thrown value. Never throws, even if getters of the value do. `fallback`, a position or a file, is used when the
+ * stack names no position.
  */
-export function describeThrown(thrown: unknown, standIn: SourcePosition | string | null): Fault {
+export function describeThrown(thrown: unknown, fallback: SourcePosition | string | null): Fault {
   const stack = textMember(thrown, 'stack') ?? '';
-  const told = typeof standIn === 'string' || standIn === null
-    ? { file: standIn, line: null, column: null }
-    : standIn;
-  const place = findPosition(stack) ?? told;
+  const position = findPosition(stack) ??
+    (typeof fallback === 'string' || fallback === null
+      ? { file: fallback, line: null, column: null }
+      : fallback);
   let message = describe(thrown);
   let frames = authorFrames(stack);
-  const reasons = causesOf(thrown);
-  for (let index = 0; index < reasons.length; index++) {
-    const text = thrownMessage(reasons[index]);
+  const causes = causesOf(thrown);
+  for (let index = 0; index < causes.length; index++) {
+    const text = thrownMessage(causes[index]);
     if (text !== '' && message.includes(text)) continue;
-    const reason = describe(reasons[index]);
-    const below = authorFrames(textMember(reasons[index], 'stack') ?? '');
-    message += ` (cause: ${reason})`;
-    if (below !== '') frames += `${frames === '' ? '' : '\n'}Caused by: ${reason}\n${below}`;
+    const cause = describe(causes[index]);
+    const below = authorFrames(textMember(causes[index], 'stack') ?? '');
+    message += ` (cause: ${cause})`;
+    if (below !== '') frames += `${frames === '' ? '' : '\n'}Caused by: ${cause}\n${below}`;
   }
-  return makeFault(message, place, frames === '' ? null : frames.slice(0, maxStackLength));
+  return makeFault(message, position, frames === '' ? null : frames.slice(0, maxStackLength));
 }
 
-/** What caused an error, what caused that, and so on; of an `AggregateError` the first of its errors. */
+/** The chain of an error's causes. Of an `AggregateError`, the first of its errors counts as its cause. */
 function causesOf(thrown: unknown): readonly unknown[] {
   const found: unknown[] = withoutPrototype([]);
   let error = causeOf(thrown);
@@ -70,19 +70,19 @@ function causeOf(error: unknown): unknown {
   return readMember(readMember(error, 'errors'), '0');
 }
 
-/** A fault with a message and a place of the runner's choice. */
+/** Makes a fault of a message and a position. */
 export function makeFault(
   message: string,
-  place: { file: string | null; line: number | null; column: number | null },
+  position: { file: string | null; line: number | null; column: number | null },
   stack: string | null = null,
 ): Fault {
-  const { file, line, column } = place;
+  const { file, line, column } = position;
   return withoutPrototype({ message: message.slice(0, maxMessageLength), file, line, column, stack });
 }
 
 /**
- * The message of what was thrown, as its author meant it: that of an error, a thrown text, else a text of the value; none
- * of a plain object, whose members may not be for whoever reads it, and of nothing.
+ * The message of a thrown value: an error's message, a thrown text, or the value as a text. Empty for null, for undefined,
+ * and for a plain object, whose members may not be meant for the client.
  */
 export function thrownMessage(thrown: unknown): string {
   if (thrown === undefined || thrown === null) return '';
@@ -92,23 +92,23 @@ export function thrownMessage(thrown: unknown): string {
 }
 
 /**
- * Whether the parser threw it, which tells a place in the code that it read. That a module lacks an export comes out later,
- * when Deno knows where the author wrote the import.
+ * True for an error of the parser, whose position is in the code that was parsed. A missing export is found later, and its
+ * position is where the author wrote the import.
  */
 export function isParseError(thrown: unknown): boolean {
   const message = textMember(thrown, 'message') ?? '';
   return positionAtEndPattern.test(message) && !message.startsWith('The requested module ');
 }
 
-/** The fault of a file whose code failed in another's: where its own stands on the stack. */
+/** The fault of a file whose code failed in another file. Its position is the file's first frame on the stack. */
 export function faultWithin(file: string, thrown: unknown): Fault {
-  const place: SourcePosition = { file, line: null, column: null };
   const lines = (textMember(thrown, 'stack') ?? '').split('\n');
-  const own = lines.map(findPosition).find((one) => one?.file === file) ?? place;
-  return { ...describeThrown(thrown, file), ...own };
+  const position = lines.map(findPosition).find((one) => one?.file === file) ??
+    { file, line: null, column: null };
+  return { ...describeThrown(thrown, file), ...position };
 }
 
-/** The first place in the app's files that a stack names. */
+/** The first position in the app's files that a stack names. */
 export function findPosition(stack: string): SourcePosition | null {
   const found = positionPattern.exec(stack);
   if (found === null) return null;
@@ -118,13 +118,13 @@ export function findPosition(stack: string): SourcePosition | null {
 }
 
 declare global {
-  // Named neither by the language's own types nor, for the type checker, by Deno's.
+  // Declared neither by the language's types nor by those of Node.
   interface ImportMeta {
     url: string;
   }
 }
 
-/** Where the runner's own code is, as stacks name it, and by way of what it calls the author's. */
+/** The folder of the runner's own code, as stacks name it. */
 const home = new URL('.', import.meta.url).href;
 const runnerFramePattern = new RegExp(
   `\\n {4,}at [^\\n]*?(?:${
@@ -133,12 +133,12 @@ const runnerFramePattern = new RegExp(
   'g',
 );
 
-/** A text without the lines of stacks that are in the runner's own code, which say nothing to authors. */
+/** Removes the stack lines of the runner's own code from a text, as they mean nothing to authors. */
 export function stripRunnerFrames(text: string): string {
   return text.includes('  at ') ? text.replace(runnerFramePattern, '') : text;
 }
 
-/** The lines of a stack that are in the app's files, without the address they are loaded from. */
+/** The lines of a stack that are in the app's files, with file names instead of URLs. */
 function authorFrames(stack: string): string {
   let frames = '';
   for (const line of stack.split('\n')) {
@@ -149,7 +149,7 @@ function authorFrames(stack: string): string {
   return frames;
 }
 
-/** A text of a stack with file names instead of addresses. */
+/** A stack line with file names instead of URLs. */
 function shortenFrame(line: string): string {
   return line.trim().replaceAll(urlPrefix, '');
 }
@@ -162,7 +162,7 @@ function describe(thrown: unknown): string {
   return tryRead(() => typeof thrown === 'object' ? stringifyJson(thrown) : toText(thrown)) ?? '';
 }
 
-/** A member of a thrown object if it is a text. */
+/** A member of a thrown object; null when it is no text. */
 function textMember(thrown: unknown, name: string): string | null {
   const value = readMember(thrown, name);
   return typeof value === 'string' ? value : null;
@@ -177,6 +177,6 @@ function tryRead<Value>(read: () => Value): Value | undefined {
   try {
     return read();
   } catch {
-    return undefined; // a getter of the author's that throws has no more to say
+    return undefined; // a getter of the author's threw
   }
 }

@@ -1,5 +1,5 @@
-// What hook files find besides `hooks.d.ts` and the libraries of `checkedLibraries`, for the type checker of a PUT. Editors
-// have libraries of their own for it.
+// The globals of hook files that neither `hooks.d.ts` nor the checked libraries declare, for the type check of an upload.
+// Editors have libraries of their own for them.
 
 declare const console: Console;
 
@@ -10,7 +10,7 @@ declare const performance: {
 };
 
 declare function queueMicrotask(callback: () => void): void;
-/** What it returns is for `clearTimeout` alone. */
+/** The returned number is an argument for `clearTimeout`. */
 declare function setTimeout<Args extends readonly unknown[]>(
   callback: (...args: Args) => unknown,
   delay?: number,
@@ -37,7 +37,7 @@ interface ErrorConstructor {
   stackTraceLimit: number;
 }
 
-// What the engine has and TypeScript's libraries do not know yet.
+// Features of the engine that TypeScript's libraries do not declare yet.
 interface Math {
   sumPrecise(numbers: Iterable<number>): number;
 }

@@ -1,6 +1,6 @@
-// What hook files find in `globalThis`: the language, the web's standard objects, and the app's own.
+// The globals of hook files: those of the language, the web's standard objects, and the app's own.
 
-/** All that stays. What Deno, Node or the browser's windows add besides is taken away, and so is what a later Deno adds. */
+/** The globals that stay. All others of Deno and Node are deleted, including any that a later Deno adds. */
 const keptNames: ReadonlySet<string> = new Set([
   // the language
   ...['Object', 'Function', 'Array', 'Number', 'parseFloat', 'parseInt', 'Infinity', 'NaN', 'undefined'],
@@ -46,14 +46,14 @@ const keptNames: ReadonlySet<string> = new Set([
   ...['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'queueMicrotask', 'structuredClone'],
 ]);
 
-/** Takes away what hook files must not find, then adds `own`. To be called before the first file is loaded. */
+/** Deletes the globals that hook files must not have, then adds `own`. To be called before the first file is loaded. */
 export function replaceGlobals(own: Readonly<Record<string, unknown>>): void {
   for (const name of Object.getOwnPropertyNames(globalThis)) {
     if (!keptNames.has(name)) Reflect.deleteProperty(globalThis, name);
   }
   for (const [name, value] of Object.entries(own)) {
     const plain = { value, writable: true, configurable: true, enumerable: false };
-    // V8 lets no one define anew what it has put there itself; it takes another value.
+    // V8 does not allow a global of its own to be redefined, only to be assigned.
     if (!Reflect.defineProperty(globalThis, name, plain)) Reflect.set(globalThis, name, value);
   }
 }

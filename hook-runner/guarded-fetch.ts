@@ -1,4 +1,4 @@
-// `fetch` for hook files: the API sends the request, to hosts that policy `hooks.egress` lets it.
+// `fetch` for hook files. The API sends the request, to hosts that policy `hooks.egress` allows.
 import type { ApiClient } from './asking.ts';
 import { bodyInit, encodeBytes } from './bytes.ts';
 import type { FetchResponse } from './calls.ts';
@@ -7,27 +7,27 @@ import { OriginalPromise, originalRequest, originalResponse } from './untampered
 /** Statuses whose responses have no body (Fetch standard, "null body status"). */
 const nullBodyStatuses = new Set([101, 103, 204, 205, 304]);
 
-/** A `fetch` of the standard's signature. Refused requests reject with a TypeError, as unreachable ones do. */
+/** Creates a `fetch` with the standard's signature. It rejects with a `TypeError` for refused requests, as for unreachable hosts. */
 export function createFetch(asking: ApiClient): typeof fetch {
   return async (input, init) => {
     const request = new (originalRequest())(input, init);
-    // Made here: when the answer comes, none of the author's code is on the stack.
+    // Created here, as none of the author's code is on the stack when the response arrives.
     const failure = new TypeError('fetch: it was refused');
     const { url, method, signal } = request;
     const bytes = request.body === null ? null : new Uint8Array(await request.arrayBuffer());
     const redirect = request.redirect === 'manual' || request.redirect === 'error'
       ? request.redirect
       : 'follow';
-    // Nobody waits for it any more, so it is not to do anything either.
+    // The request was aborted while its body was read, and must not be sent.
     signal.throwIfAborted();
-    const answer = asking.call('fetch', {
+    const response = asking.call('fetch', {
       url,
       method,
       headers: [...request.headers],
       body: bytes === null || bytes.length === 0 ? null : encodeBytes(bytes),
       redirect,
     });
-    return makeResponse(await unlessAborted(answer, signal, failure));
+    return makeResponse(await unlessAborted(response, signal, failure));
   };
 }
 
@@ -38,7 +38,7 @@ function makeResponse({ url, redirected, status, status_text, headers, body }: F
     statusText: status_text,
     headers: pairs,
   });
-  // That of a text would be one that the other server never named.
+  // A text body would add a content type that the other server did not send.
   if (!pairs.some(([name]) => name.toLowerCase() === 'content-type')) response.headers.delete('content-type');
   Object.defineProperty(response, 'url', { value: url });
   Object.defineProperty(response, 'redirected', { value: redirected });
@@ -46,12 +46,12 @@ function makeResponse({ url, redirected, status, status_text, headers, body }: F
 }
 
 function unlessAborted(
-  answer: Promise<FetchResponse>,
+  response: Promise<FetchResponse>,
   signal: AbortSignal,
   failure: TypeError,
 ): Promise<FetchResponse> {
   return new OriginalPromise((resolve, reject) => {
-    answer.then(resolve, (cause: unknown) => {
+    response.then(resolve, (cause: unknown) => {
       if (cause instanceof Error) failure.message = `fetch: ${cause.message}`;
       failure.cause = cause;
       reject(failure);

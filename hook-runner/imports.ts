@@ -1,16 +1,16 @@
-// Who imports what among the app's files, and what may not be imported at all.
+// Resolves the imports between the app's files, and refuses all others.
 import { fileNameAt, fileUrl, urlPrefix } from './addresses.ts';
 import type { SourcePosition } from './faults.ts';
 import type { SourceFile } from './protocol.ts';
 import { safeMap } from './untampered.ts';
 
-/** Begins the address of a module that only says why there is none. No file's address has a `?`. */
+/** The start of the URL of a module that only throws why an import was refused. No file's URL contains a `?`. */
 const refusedPrefix = `${urlPrefix}?refused=`;
 
 /** A path in quotes that may be the specifier of an import. */
 const quotedPath = /(['"])\.\/([^'"\n]+)\1/g;
 
-/** One import as it was written. `to` is a file of the app; null, with the reason, when it is refused. */
+/** One import as it was written. `to` is a file of the app, or null when the import is refused. */
 interface Import {
   readonly specifier: string;
   readonly to: string | null;
@@ -37,17 +37,17 @@ export function importedFirst(files: readonly SourceFile[]): string[] {
   return order;
 }
 
-/** Resolves the specifiers of the app's files and remembers the answers, so that failures can be explained. */
+/** Resolves the specifiers of the app's files and records the imports, so that failures can be explained. */
 export class Imports {
   readonly #sources: Map<string, string>;
   readonly #imports = safeMap<string, Import[]>();
 
-  /** `sources`: the files of the app with their texts. */
+  /** `sources` maps the app's file names to their texts. */
   constructor(sources: Map<string, string>) {
     this.#sources = sources;
   }
 
-  /** The address of a specifier in the module at `parentUrl`. What is refused gets the address of a refusal. */
+  /** The URL of a specifier in the module at `parentUrl`. A refused import gets the URL of a module that throws the reason. */
   resolve(specifier: string, parentUrl: string | undefined): string {
     if (specifier.startsWith(refusedPrefix)) return specifier;
     const from = parentUrl === undefined ? null : fileNameAt(parentUrl);
@@ -60,23 +60,23 @@ export class Imports {
       : `${refusedPrefix}${encodeURIComponent(refusal ?? '')}`;
   }
 
-  /** Why the module at `url` does not exist; null for a file of the app. */
+  /** The reason for which the module at `url` was refused; null for a file of the app. */
   refusalAt(url: string): string | null {
     return url.startsWith(refusedPrefix) ? decodeURIComponent(url.slice(refusedPrefix.length)) : null;
   }
 
-  /** The import of `file` that was refused and so failed it with this message. */
+  /** Finds the refused import that made `file` fail with this message. */
   findRefusedImport(file: string, message: string): { refusal: string; at: SourcePosition } | null {
     for (const { specifier, refusal } of this.#importsOf(file)) {
       if (refusal === null) continue;
-      // A module that only refuses exports nothing, which is found out before its code runs.
+      // A module that throws the reason exports nothing, which fails named imports before its code runs.
       if (!message.endsWith(refusal) && !message.includes(`requested module '${specifier}'`)) continue;
       return { refusal, at: this.#findSpecifier(file, specifier) };
     }
     return null;
   }
 
-  /** The first import of `file` that leads, over however many files, to one of `failed`. */
+  /** The first import of `file` that is one of the `failed` files. */
   findFailedImport(file: string, failed: ReadonlySet<string>): { import: string; at: SourcePosition } | null {
     for (const { specifier, to } of this.#importsOf(file)) {
       if (to === null || to === file) continue;
@@ -85,7 +85,7 @@ export class Imports {
     return null;
   }
 
-  /** A ring of imports that `file` is part of: `a.ts → b.ts → a.ts`. */
+  /** A cycle of imports that `file` is part of: `a.ts → b.ts → a.ts`. Null when there is none. */
   findCycle(file: string): string | null {
     const trail = (at: string, seen: readonly string[]): readonly string[] | null => {
       for (const { to } of this.#importsOf(at)) {
@@ -114,7 +114,7 @@ export class Imports {
     try {
       return fileNameAt(new URL(specifier, parentUrl).href);
     } catch {
-      return null; // no address at all
+      return null; // not a URL
     }
   }
 
@@ -133,12 +133,12 @@ export class Imports {
       : `${wanted}: write the whole name, "./${near}"`;
   }
 
-  /** What stands there in the text of a file. */
+  /** The character at a position of a file. */
   characterAt({ file, line, column }: SourcePosition): string | undefined {
     return this.#sources.get(file)?.split('\n')[(line ?? 0) - 1]?.[(column ?? 0) - 1];
   }
 
-  /** Where the specifier stands in the text, by looking for it in quotes. */
+  /** The position of a specifier in the text, found by searching for it in quotes. */
   #findSpecifier(file: string, specifier: string): SourcePosition {
     const source = this.#sources.get(file) ?? '';
     const at = ["'", '"', '`'].map((quote) => source.indexOf(`${quote}${specifier}${quote}`)).find((index) =>

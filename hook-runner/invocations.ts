@@ -1,13 +1,13 @@
-// What runs in this process for the API: which invocation a piece of code belongs to, and when it is over.
+// The invocations under way in this process: which one the running code belongs to, and when it has ended.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { withoutPrototype } from './untampered.ts';
 
-/** One thing the API asked for, until it is answered or no longer waited for. */
+/** One invocation by the API, until it has ended or was cancelled. */
 export class InvocationContext {
   readonly id: number;
-  /** The file whose code runs for it now, as far as that is known. */
+  /** The file whose code runs for it now; null when that is unknown. */
   file: string | null = null;
-  /** Its place among those under way. */
+  /** Its index among the invocations under way. */
   index = 0;
   #ended = false;
   #abort: AbortController | null = null;
@@ -17,29 +17,29 @@ export class InvocationContext {
     this.id = id;
   }
 
-  /** Whether nothing can be done in its name any more. */
+  /** True when its code can make no further calls. */
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** Aborted when the API cancels it. Made when it is first asked for: few handlers do. */
+  /** Aborted when the API cancels the invocation. Created on first use, as few handlers use it. */
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
     return this.#abort.signal;
   }
 
-  /** Has `listener` called should the API cancel it. */
+  /** Calls `listener` when the API cancels the invocation. */
   onCancel(listener: (reason: Error) => void): void {
     this.#onCancel[this.#onCancel.length] = listener;
   }
 
-  /** It is answered. */
+  /** Ends the invocation after its result. */
   end(): void {
     this.#ended = true;
     this.#onCancel = [];
   }
 
-  /** The API no longer waits. */
+  /** Ends the invocation without a result, as the API no longer waits for it. */
   cancel(): void {
     if (this.#ended) return;
     const listeners = this.#onCancel;
@@ -53,16 +53,16 @@ export class InvocationContext {
 /** The invocations under way. */
 export class Invocations {
   readonly #current = new AsyncLocalStorage<InvocationContext>();
-  /** No map: V8 copies one again and again while entries come and go, and may keep all copies until it collects old objects. */
+  /** Not a map: V8 copies it repeatedly while entries come and go, and may keep the copies until it collects old objects. */
   readonly #open: (InvocationContext | null)[] = withoutPrototype([]);
   #count = 0;
 
-  /** The invocation that the running code belongs to, through awaits and timers; it may have ended. */
+  /** The invocation that the running code belongs to, across awaits and timers. It may have ended. */
   get current(): InvocationContext | undefined {
     return this.#current.getStore();
   }
 
-  /** Runs `work` as the invocation `id`, which ends with it. `fail` hears of what the work throws. */
+  /** Runs `work` as the invocation `id`, which ends with it. `fail` is called with what the work throws. */
   async run(
     id: number,
     work: (invocation: InvocationContext) => Promise<void>,
@@ -80,15 +80,15 @@ export class Invocations {
     }
   }
 
-  /** Whether none is under way. */
+  /** True when no invocation is under way. */
   get isIdle(): boolean {
     return this.#count === 0;
   }
 
-  /** The API no longer waits for the one with that id, however long it may go on. */
+  /** Cancels the invocation with that id, whose code may continue to run. */
   cancel(id: number): void {
-    for (let place = 0; place < this.#count; place++) {
-      const invocation = this.#open[place];
+    for (let index = 0; index < this.#count; index++) {
+      const invocation = this.#open[index];
       if (invocation?.id !== id) continue;
       this.#remove(invocation);
       invocation.cancel();
@@ -101,14 +101,14 @@ export class Invocations {
     this.#open[invocation.index] = invocation;
   }
 
-  /** The last one takes its place. Does nothing for one that is not there any more. */
+  /** Removes an invocation by moving the last one to its index. Does nothing when it was removed already. */
   #remove(invocation: InvocationContext): void {
-    const { index: place } = invocation;
-    if (this.#open[place] !== invocation) return;
+    const { index } = invocation;
+    if (this.#open[index] !== invocation) return;
     const last = this.#open[--this.#count];
     this.#open[this.#count] = null;
     if (last === undefined || last === null || last === invocation) return;
-    last.index = place;
-    this.#open[place] = last;
+    last.index = index;
+    this.#open[index] = last;
   }
 }

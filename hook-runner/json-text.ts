@@ -1,4 +1,4 @@
-// Values of an author's on their way into a frame: what JSON cannot say, or the API would not take, is refused here.
+// Serializes an author's values for a frame, and refuses those that JSON cannot represent or the API would reject.
 import { stringifyJson } from './untampered.ts';
 
 const maxDepth = 60;
@@ -12,15 +12,15 @@ const backslash = 0x5c;
 const comma = 0x2c;
 const colon = 0x3a;
 
-/** What the JSON of a value depends on besides. */
+/** Options of the serialization. */
 interface TextOptions {
-  /** What is still this text came from the API and does not go back: it is not held to what may be sent. */
+  /** The text that the value had when it came from the API. An unchanged value is not sent back, so it is not checked. */
   readonly known?: string | undefined;
-  /** As that of `JSON.stringify`. */
+  /** The replacer of `JSON.stringify`. */
   readonly replace?: (name: string, member: unknown) => unknown;
 }
 
-/** What a value is that JSON would say null for, which clears a field, or leave out; undefined for all others. */
+/** Describes a value that JSON would leave out or replace by null, which clears a field; undefined for all other values. */
 export function describeUnserializable(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${value}`;
   if (typeof value === 'object') {
@@ -32,9 +32,9 @@ export function describeUnserializable(value: unknown): string | undefined {
 }
 
 /**
- * The JSON of a value.
+ * Serializes a value as JSON. `what` names it in errors.
  *
- * @throws TypeError or RangeError that says `what` cannot be sent, and why
+ * @throws TypeError when JSON cannot represent it; RangeError when it is too deep or has too many parts
  */
 export function serializeJson(value: unknown, what: string, { known, replace }: TextOptions = {}): string {
   const unsaid = describeUnserializable(value);
@@ -48,12 +48,12 @@ export function serializeJson(value: unknown, what: string, { known, replace }: 
     );
   }
   if (text === undefined) throw new TypeError(`${what} is nothing that JSON can say`);
-  // A text this short cannot be too deep, and most values are no longer.
+  // Most values are so short that they cannot be too deep.
   if (text.length > maxDepth && text !== known) checkShape(text, what);
   return text;
 }
 
-/** Refuses a text that the API would refuse before reading it, for which it ends the whole process. */
+/** Throws `RangeError` for a text that the API would reject before parsing it, and kill the process for. */
 function checkShape(text: string, what: string): void {
   let depth = 0;
   let tokens = 0;

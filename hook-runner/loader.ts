@@ -1,4 +1,4 @@
-// Loads the app's files from memory, one after another, and says of each that fails where and why.
+// Loads the app's files from memory, one after another, and describes why and where a file fails.
 import type { SourceMap } from 'node:module';
 import { fileUrl } from './addresses.ts';
 import {
@@ -16,7 +16,7 @@ import type { Fault } from './registrations.ts';
 import { type ModuleApi, stripTypes, TypeScriptError } from './type-stripping.ts';
 import { OriginalPromise, safeMap, startTimer, withoutPrototype } from './untampered.ts';
 
-/** What came of one file: null when it is live. */
+/** The outcome for one file: a fault, or null when the file is live. */
 export interface LoadedFile {
   readonly file: string;
   readonly fault: Fault | null;
@@ -51,18 +51,18 @@ export async function loadFiles(
   const attempts = safeMap<string, LoadAttempt>();
   for (const { file } of files) attempts.set(file, { file, failure: null, isUnderWay: false });
   await evaluate(importedFirst(files).flatMap((file) => attempts.get(file) ?? []), milliseconds, onProgress);
-  return new FailureReport([...attempts.values()], imports, served).describeAll(milliseconds);
+  return new FailureReport([...attempts.values()], imports, served).describeAll(timeoutMs);
 }
 
-/** What is known of the files before any is loaded. */
+/** The state of the files before any is loaded. */
 interface Served {
-  /** Of those that are not even code. */
+  /** The faults of files that do not parse as TypeScript. */
   readonly faults: Map<string, Fault>;
-  /** Read the source maps of those that had to be rewritten. */
+  /** Readers of the source maps of files that were rewritten. */
   readonly maps: Map<string, () => SourceMap>;
 }
 
-/** Hands the code of the files to Deno's module loader. */
+/** Registers the code of the files with Deno's module loader. */
 function serve(files: readonly SourceFile[], imports: Imports, api: ModuleApi): Served {
   const codes = safeMap<string, string>();
   const faults = safeMap<string, Fault>();
@@ -92,7 +92,7 @@ function serve(files: readonly SourceFile[], imports: Imports, api: ModuleApi): 
   return { faults, maps };
 }
 
-/** Code that refuses with a message. Asked for as a text or as JSON it would not be run, so that is refused at once. */
+/** Code that throws a message. An import as text or JSON would not run it, so that throws at once. */
 function refusal(message: string, { type }: Readonly<Record<string, string | undefined>>): string {
   if (type !== undefined) throw new Error(message);
   return refusingCode(message);
@@ -164,7 +164,7 @@ function either(one: Promise<void>, other: Promise<void>): Promise<void> {
   });
 }
 
-/** Finds for each failure the words that help its author. */
+/** Describes each failure so that the author can fix it. */
 class FailureReport {
   readonly #attempts: readonly LoadAttempt[];
   readonly #imports: Imports;
@@ -180,14 +180,14 @@ class FailureReport {
     );
   }
 
-  describeAll(milliseconds: number): LoadedFile[] {
-    return this.#attempts.map((one) => ({ file: one.file, fault: this.#findFault(one, milliseconds) }));
+  describeAll(timeoutMs: number): LoadedFile[] {
+    return this.#attempts.map((one) => ({ file: one.file, fault: this.#findFault(one, timeoutMs) }));
   }
 
-  #findFault({ file, failure, isUnderWay }: LoadAttempt, milliseconds: number): Fault | null {
+  #findFault({ file, failure, isUnderWay }: LoadAttempt, timeoutMs: number): Fault | null {
     const known = this.#served.faults.get(file);
     if (known !== undefined) return known;
-    if (isUnderWay) return this.#importFault(file) ?? tooSlow(file, milliseconds);
+    if (isUnderWay) return this.#importFault(file) ?? tooSlow(file, timeoutMs);
     return failure === null ? null : this.#describeFailure(file, failure.thrown);
   }
 
@@ -202,7 +202,7 @@ class FailureReport {
     return { ...found, line, column, message: `${found.message}${this.#hint(place, message)}` };
   }
 
-  /** Where the author wrote what a parser stopped at in the code of their file: Deno maps stacks only. */
+  /** Maps a position in rewritten code to the author's text. Deno maps stacks, but not the positions of syntax errors. */
   #mapPosition({ file, line, column }: SourcePosition): SourcePosition {
     const map = this.#served.maps.get(file);
     if (map === undefined || line === null || column === null) return { file, line, column };
@@ -211,7 +211,7 @@ class FailureReport {
     return { file, line: written.originalLine + 1, column: written.originalColumn + 1 };
   }
 
-  /** The fault of a file that only suffers from one that it imports. */
+  /** The fault of a file that failed because a file that it imports did. */
   #importFault(file: string): Fault | null {
     const blame = this.#imports.findFailedImport(file, this.#failed);
     return blame === null ? null : makeFault(`${blame.import}, which it imports, did not load`, blame.at);
@@ -227,8 +227,8 @@ class FailureReport {
   }
 }
 
-function tooSlow(file: string, milliseconds: number): Fault {
-  return makeFault(`its top-level code did not finish within ${milliseconds} ms`, {
+function tooSlow(file: string, timeoutMs: number): Fault {
+  return makeFault(`its top-level code did not finish within ${timeoutMs} ms`, {
     file,
     line: null,
     column: null,

@@ -1,4 +1,4 @@
-// Lines for the app's log: `console.*`, `$app.log`, and errors that nobody caught.
+// Sends lines to the app's log, from `console.*`, `$app.log` and uncaught errors.
 import type { Json } from './calls.ts';
 import type { ApiChannel } from './channel.ts';
 import { describeThrown, stripRunnerFrames } from './faults.ts';
@@ -7,35 +7,35 @@ import type { LogFrame, LogLevel } from './protocol.ts';
 import { serializeJson } from './json-text.ts';
 import { encodeUtf8, parseJson, stringifyJson, toText, withoutPrototype } from './untampered.ts';
 
-/** While the API has more than this to read, lines are counted instead of sent. */
+/** While more bytes than this wait to be sent, lines are counted instead of sent. */
 const maxWaitingBytes = 256 * 1024;
-/** What the frame of a line takes besides its message and fields. */
+/** The bytes of a line's frame besides its message and fields. */
 const frameOverhead = 512;
 
-/** A line before it is known whose it is. */
+/** A line before its invocation is known. */
 interface Line {
   readonly level: LogLevel;
   readonly message: string;
   readonly fields: unknown;
-  /** Whose line it is where no invocation under way says so. */
+  /** The file that wrote it, when no invocation is under way. */
   readonly file?: string | null;
 }
 
-/** Sends lines, and says how many could not be. */
+/** Sends log lines, and reports how many were dropped. */
 export class LogWriter {
   readonly #channel: ApiChannel;
   readonly #invocations: Invocations;
   readonly #maxFrameBytes: number;
   #dropped = 0;
 
-  /** `longest`: bytes of a log frame. */
-  constructor(channel: ApiChannel, invocations: Invocations, longest: number) {
+  /** `maxFrameBytes` limits the frame of one line. */
+  constructor(channel: ApiChannel, invocations: Invocations, maxFrameBytes: number) {
     this.#channel = channel;
     this.#invocations = invocations;
-    this.#maxFrameBytes = longest;
+    this.#maxFrameBytes = maxFrameBytes;
   }
 
-  /** One line, as the invocation under way. */
+  /** Writes one line on behalf of the current invocation. */
   write({ level, message, fields, file = null }: Line): void {
     if (this.#channel.waiting > maxWaitingBytes) {
       this.#dropped++;
@@ -53,7 +53,7 @@ export class LogWriter {
     this.#channel.send(this.#truncate(line));
   }
 
-  /** An error that no code caught. */
+  /** Writes an uncaught error. */
   uncaught(thrown: unknown, what: string): void {
     const { message, file, line, column, stack } = describeThrown(
       thrown,
@@ -71,9 +71,9 @@ export class LogWriter {
   #fitFields(fields: unknown): LogFrame['fields'] {
     if (fields === undefined || fields === null) return null;
     const text = safeJson(fields);
-    const most = this.#maxFrameBytes / 2;
-    // In bytes: more would leave the message no room, and it is never cut to less than its end.
-    if (text.length > most || encodeUtf8(text).length > most) {
+    const maxBytes = this.#maxFrameBytes / 2;
+    // Longer fields would leave no space for the message.
+    if (text.length > maxBytes || encodeUtf8(text).length > maxBytes) {
       return withoutPrototype({ omitted: `${text.length} characters` });
     }
     const parsed = parseJson(text) as Json;
@@ -86,8 +86,8 @@ export class LogWriter {
       message = `(${this.#dropped} lines before this one were dropped) ${message}`;
       this.#dropped = 0;
     }
-    const room = this.#maxFrameBytes - frameOverhead - jsonBytes(line.fields);
-    while (jsonBytes(message) > room) message = `${message.slice(0, Math.floor(message.length / 2))}…`;
+    const maxBytes = this.#maxFrameBytes - frameOverhead - jsonBytes(line.fields);
+    while (jsonBytes(message) > maxBytes) message = `${message.slice(0, Math.floor(message.length / 2))}…`;
     return { ...line, message: message.toWellFormed() };
   }
 }
@@ -100,7 +100,7 @@ function isMembers(value: Json): value is { readonly [name: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** JSON of whatever an author passes; a text about it where there is none. */
+/** Serializes whatever an author passes; an object that says why where JSON cannot represent it. */
 function safeJson(value: unknown): string {
   try {
     return serializeJson(value, 'it', { replace: (_, member) => toLoggable(member) });
@@ -110,7 +110,7 @@ function safeJson(value: unknown): string {
   }
 }
 
-/** A member as the log shows it. Of an error JSON would show nothing. */
+/** A member as the log shows it. JSON would show nothing of an error. */
 function toLoggable(member: unknown): unknown {
   if (typeof member === 'string') return stripRunnerFrames(member).toWellFormed();
   if (typeof member === 'bigint') return toText(member);

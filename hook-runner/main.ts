@@ -1,19 +1,19 @@
-// The hook runner: one app's hook files in a process without any permission, talking to the API over descriptor 3.
+// The program of a hook runner: runs one app's hook files in a process without permissions, connected to the API by descriptor 3.
 import { openChannel } from './channel.ts';
 import { Invocations } from './invocations.ts';
 import { LogWriter } from './log-lines.ts';
 import type { LoadFrame, ToRunner } from './protocol.ts';
 import { Session } from './session.ts';
 
-/** The only version of the protocol there is. */
+/** The version of the protocol. */
 const protocol = 1;
-/** Longest log line before the API has said how long they may be. */
+/** The limit of a log frame before the API has sent its limits. */
 const earlyLogBytes = 8 * 1024;
 
-/** All of Deno's own that the runner needs. The types of Node, which the server is checked with, do not know it. */
+/** The only member of `Deno` that the runner uses. The types of Node, which check the server, do not declare it. */
 declare const Deno: { exit(code: number): never };
 
-// Taken before `Deno` is gone. `process.exit` would look for it then.
+// Read before `Deno` is deleted from the globals. `process.exit` would need it then.
 const { exit } = Deno;
 const invocations = new Invocations();
 const sessions: Session[] = [];
@@ -27,7 +27,7 @@ process.on(
 process.on('uncaughtException', (error) => lines.uncaught(error, 'an error was thrown and nobody caught it'));
 channel.send({ type: 'ready', protocol });
 
-/** The first frame is the code; everything after it is for that code. */
+/** Handles a frame of the API. The first one is the code; all others are for that code. */
 function receive(frame: ToRunner): void {
   const session = sessions[0];
   if (session !== undefined) session.receive(frame);

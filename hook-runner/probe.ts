@@ -1,5 +1,5 @@
-// What the supervisor starts to see that the walls stand: it says hello on the channel and waits for its end. It also
-// touches what runners load of Deno only when a hook file needs it, so that the cache of compiled code comes to hold it.
+// The program that the supervisor starts to verify the sandbox: it writes to the channel and waits for the channel's end. It
+// also loads the parts of Deno that runners load on demand, so that the cache of compiled code includes them.
 import 'node:async_hooks';
 import 'node:module';
 import 'node:util';

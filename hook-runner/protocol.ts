@@ -1,20 +1,21 @@
-// What the API and a hook runner say to each other over descriptor 3, as types only.
+// The protocol between the API and a hook runner over descriptor 3. Types only.
 //
-// Framing, both ways: u32 big-endian length of the text, then one JSON object in UTF-8. The API refuses, before it
-// parses, a length of 0 or above 1 MiB, invalid UTF-8, more than 64 levels, more than 100,000 tokens and a root that is
-// no object; the runner refuses above 16 MiB (a body of 8 MiB as base64, and the `load` with all sources).
-// Whose runner it is belongs to the descriptor, and the API believes nothing a frame says: an unknown `type`, an `id`
-// that is not open or a member of another shape ends the runner. What comes for a cancelled invocation is dropped.
+// Framing in both directions: u32 big-endian length, then one JSON object in UTF-8. Before parsing, the API rejects a
+// length of 0 or above 1 MiB, invalid UTF-8, more than 64 levels, more than 100,000 tokens, and a root that is no object.
+// The runner rejects a length above 16 MiB, which fits a body of 8 MiB as base64 and the `load` with all sources.
 //
-// Ids are u32 counters from 1, each chosen by the side that asks: the API counts invocations (`load`, `event`, `route`,
-// `cron`) and pings in one, the runner counts calls in another.
+// The descriptor identifies the runner, and the API trusts no frame. It kills a runner for an unknown `type`, an `id` that
+// is not open, or a member of the wrong type. Frames for a cancelled invocation are dropped.
 //
-// A conversation: runner `ready`; API `load`; runner `loading` any number of times and `loaded` once; then invocations, at
+// Ids are u32 counters from 1, chosen by the side that starts the exchange: one counter of the API for invocations (`load`,
+// `event`, `route`, `cron`) and pings, another of the runner for calls.
+//
+// Sequence: runner `ready`; API `load`; runner `loading` any number of times and `loaded` once; then invocations, at
 // most 32 at a time.
 //   event, cron   →  result
 //   route         →  response (end: true), or response, chunk…, end; or result (failed, http_error) at any point
-//   call          →  result (of the API), also after the invocation it belongs to has ended
-// The runner ends when descriptor 3 ends.
+//   call          →  result (of the API), possibly after the end of the invocation that it belongs to
+// The runner exits when descriptor 3 is closed.
 
 import type { Bytes, CallTable, Fields, Headers, HookAuth, Json } from './calls.ts';
 import type { ChannelLimits } from './channel-limits.ts';
@@ -23,26 +24,26 @@ import type { Fault, FileRegistrations } from './registrations.ts';
 
 /** One hook file as its author wrote it. */
 export interface SourceFile {
-  /** The file's name: no path. */
+  /** The file's name, without a path. */
   readonly file: string;
   readonly source: string;
 }
 
-/** The whole code of the app, once, right after the start; answered by `loaded`. Top-level calls have its id as parent. */
+/** The whole code of the app, sent once after `ready`. The response is `loaded`. Calls of top-level code have its id as parent. */
 export interface LoadFrame {
   readonly type: 'load';
   readonly id: number;
   readonly workspace: string;
   readonly app: string;
   readonly generation: number;
-  /** In order of file name by code point; handlers run in this order, then in that of their registration. */
+  /** Ordered by file name (code points). Handlers run in this order, then in the order of their registration. */
   readonly files: readonly SourceFile[];
   /** `$app.env`. */
   readonly env: { readonly [name: string]: string };
   readonly limits: ChannelLimits;
 }
 
-/** One event, with the payload of its subject. All its handlers run, in order; of a record event those for the collection. */
+/** One event, with the payload of its subject. All its handlers run in order; of a record event, those for the collection. */
 export type EventInvocation = {
   [Subject in keyof EventPayloads]: EventPayloads[Subject] & {
     readonly type: 'event';
@@ -53,15 +54,15 @@ export type EventInvocation = {
   };
 }[keyof EventPayloads];
 
-/** One request for a custom route. `method` and `path` are those of a `RouteRegistration` of this runner. */
+/** One request to a custom route. `method` and `path` are those of a `RouteRegistration` of this runner. */
 export interface RouteInvocation {
   readonly type: 'route';
   readonly id: number;
   readonly method: string;
   readonly path: string;
-  /** Values of the path's parameters, percent-decoded; the trailing `*` is named `*`. */
+  /** The path parameters, percent-decoded. The trailing `*` is named `*`. */
   readonly params: { readonly [name: string]: string };
-  /** What the request says: the target of its first line (`host` makes a path absolute), the method (HEAD for a GET), headers. */
+  /** The request as received: `url` is its target, usually a path; `method` may be HEAD for a route of GET. */
   readonly request: {
     readonly method: string;
     readonly url: string;
@@ -72,47 +73,47 @@ export interface RouteInvocation {
   readonly request_id: string;
 }
 
-/** One run of a job. `name` is that of a `JobRegistration` of this runner. */
+/** One run of a job. `name` is the name of a `JobRegistration` of this runner. */
 export interface CronInvocation {
   readonly type: 'cron';
   readonly id: number;
   readonly name: string;
-  /** When it was due: RFC 3339. */
+  /** The time at which it was due: RFC 3339. */
   readonly scheduled_at: string;
   readonly request_id: string;
 }
 
-/** The API no longer waits for an invocation: its signal is aborted, its calls are refused, its result dropped. */
+/** Cancels an invocation: its signal is aborted, its calls are rejected, its result is dropped. */
 export interface CancelFrame {
   readonly type: 'cancel';
   readonly id: number;
 }
 
-/** Answered by `pong` as soon as the runner's event loop turns. */
+/** Tests that the runner's event loop turns. The response is `pong`. */
 export interface PingFrame {
   readonly type: 'ping';
   readonly id: number;
 }
 
-/** So many more bytes of a response's body (before any base64) may be sent. */
+/** Adds credit to a response's body: so many more bytes, before any base64, may be sent. */
 export interface CreditFrame {
   readonly type: 'credit';
   readonly id: number;
   readonly bytes: number;
 }
 
-/** The answer to a `call`: its value as `CallTable` says, or the error that the author's code is to see. */
+/** The result of a `call`: its value as in `CallTable`, or the error for the author's code. */
 export type CallResult =
   | { readonly type: 'result'; readonly id: number; readonly ok: true; readonly value: Json }
   | {
     readonly type: 'result';
     readonly id: number;
     readonly ok: false;
-    /** `code` and `status` as of an answer of the API. */
+    /** `code` and `status` as in a response of the API. */
     readonly error: { readonly code: string; readonly status: number; readonly message: string };
   };
 
-/** API to runner. */
+/** A frame from the API to the runner. */
 export type ToRunner =
   | LoadFrame
   | EventInvocation
@@ -123,7 +124,7 @@ export type ToRunner =
   | CreditFrame
   | CallResult;
 
-/** First frame of all: the runner is up. `protocol` is 1. */
+/** The first frame of a runner. `protocol` is 1. */
 export interface ReadyFrame {
   readonly type: 'ready';
   readonly protocol: number;
@@ -139,7 +140,7 @@ export interface LoadingFrame {
   readonly files: readonly string[];
 }
 
-/** The files that are live now, and why the others are not. */
+/** The files that are live, and the faults of the others. */
 export interface LoadedFrame {
   readonly type: 'loaded';
   readonly id: number;
@@ -147,11 +148,11 @@ export interface LoadedFrame {
   readonly errors: readonly Fault[];
 }
 
-/** How an invocation ended. */
+/** The outcome of an invocation. */
 export type InvocationResult =
-  /** `changes`: fields of a record before its create or update that handlers changed; null clears one. Else `{}`. */
+  /** `changes` are the record's fields that before-handlers have changed; null clears a field. `{}` for other events. */
   | { readonly type: 'result'; readonly id: number; readonly outcome: 'done'; readonly changes: Fields }
-  /** A before-hook refused. `message` is for the client; `fault` (what was thrown; null for `false`) for the log. */
+  /** A before-handler refused. `message` is for the client; `fault` is for the log, and null when it returned false. */
   | {
     readonly type: 'result';
     readonly id: number;
@@ -159,14 +160,14 @@ export type InvocationResult =
     readonly message: string;
     readonly fault: Fault | null;
   }
-  /** Handlers threw, or gave what cannot be sent. Of an after-hook the others ran all the same. */
+  /** Handlers threw, or returned what cannot be sent. The other handlers of an after-event have run. */
   | {
     readonly type: 'result';
     readonly id: number;
     readonly outcome: 'failed';
     readonly faults: readonly Fault[];
   }
-  /** A route threw an `HttpError`: status 400 to 599. */
+  /** A route threw an `HttpError`. `status` is 400 to 599. */
   | {
     readonly type: 'result';
     readonly id: number;
@@ -176,7 +177,7 @@ export type InvocationResult =
     readonly message: string;
   };
 
-/** The answer to a route. With `end` it is whole: no `chunk` and no `end` follow. */
+/** The response of a route. With `end: true` it is complete: no `chunk` and no `end` follow. */
 export interface ResponseFrame {
   readonly type: 'response';
   readonly id: number;
@@ -187,7 +188,7 @@ export interface ResponseFrame {
   readonly end: boolean;
 }
 
-/** A further piece of a response's body: at most 64 KiB of it, and no more than was credited. */
+/** A chunk of a response's body: at most 64 KiB, within the credit. */
 export interface ChunkFrame {
   readonly type: 'chunk';
   readonly id: number;
@@ -200,7 +201,7 @@ export interface EndFrame {
   readonly id: number;
 }
 
-/** Hook code asks for something. `parent` is the invocation it belongs to: one that was not ended or cancelled yet. */
+/** A call of hook code to the API. `parent` is the open invocation that it belongs to. */
 export type CallFrame = {
   [Method in keyof CallTable]: {
     readonly type: 'call';
@@ -211,13 +212,13 @@ export type CallFrame = {
   };
 }[keyof CallTable];
 
-/** How grave a line of the log is. */
+/** The level of a log line. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** A line for the app's log, of `console.*`, `$app.log` or an error nobody caught. */
+/** A line for the app's log, from `console.*`, `$app.log` or an uncaught error. */
 export interface LogFrame {
   readonly type: 'log';
-  /** The invocation that wrote it, which may have ended; 0 outside of any. */
+  /** The invocation that wrote it, which may have ended; 0 for none. */
   readonly parent: number;
   readonly level: LogLevel;
   readonly message: string;
@@ -225,13 +226,13 @@ export interface LogFrame {
   readonly fields: { readonly [name: string]: Json } | null;
 }
 
-/** The answer to a `ping`. */
+/** The response to a `ping`. */
 export interface PongFrame {
   readonly type: 'pong';
   readonly id: number;
 }
 
-/** Runner to API. */
+/** A frame from the runner to the API. */
 export type FromRunner =
   | ReadyFrame
   | LoadingFrame

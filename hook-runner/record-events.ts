@@ -9,10 +9,10 @@ import type { Fault } from './registrations.ts';
 import type { Handler } from './registry.ts';
 import { freezeObject, hasOwnMember, objectKeys, stringifyJson, withoutPrototype } from './untampered.ts';
 
-/** How an invocation ended; as text where values of the author's are in it, which were turned into JSON already. */
+/** The result frame of an invocation; as JSON where it contains values of the author's, which were serialized already. */
 export type InvocationOutcome = InvocationResult | string;
 
-/** What a handler is given. */
+/** The argument of a record event's handler. */
 interface RecordHookEvent {
   readonly action: (typeof hookEvents)[EventNameOf<'record'>]['action'];
   readonly collection: string;
@@ -65,7 +65,7 @@ async function runBefore(
   try {
     return `{"type":"result","id":${id},"outcome":"done","changes":${changes()}}`;
   } catch (thrown) {
-    // Of several, which one put there what cannot be written nobody knows.
+    // Of several handlers, it is unknown which one assigned the value that cannot be serialized.
     const only = handlers.length === 1 ? handlers[0] : undefined;
     return failedResult(id, [describeThrown(thrown, only ?? invocation.file)]);
   }
@@ -91,12 +91,12 @@ async function runAfter(
   return faults.length === 0 ? doneResult(id) : failedResult(id, faults);
 }
 
-/** The result of what went well and changed nothing. */
+/** The result of an invocation that succeeded and changed nothing. */
 export function doneResult(id: number): InvocationOutcome {
   return `{"type":"result","id":${id},"outcome":"done","changes":{}}`;
 }
 
-/** The result of handlers that threw. */
+/** The result of an invocation whose handlers threw. */
 export function failedResult(id: number, faults: readonly Fault[]): InvocationOutcome {
   return { type: 'result', id, outcome: 'failed', faults: withoutPrototype([...faults]) };
 }
@@ -105,21 +105,21 @@ function vetoResult(id: number, message: string, fault: Fault | null): Invocatio
   return { type: 'result', id, outcome: 'veto', message, fault };
 }
 
-/** A field as it was: what holds other values may be changed inside, so its JSON is kept. */
+/** The original value of a field. Objects and arrays can be modified in place, so their JSON is kept instead. */
 type OriginalValue = Exclude<Json, object> | { readonly text: string | undefined };
 
 /**
- * Remembers the fields of a record. The returned function gives those that are others by then, as JSON; a field that
- * was removed or set to undefined is null.
+ * Records the fields of a record. The returned function serializes those that have changed since; a field that was removed
+ * or set to undefined is null.
  */
 function trackChanges({ fields }: HookRecord): () => string {
   const names = objectKeys(fields);
-  // No map, and each taken over by its place: this runs without machine code. The members of `keysOf` are its own, so that
-  // no setter of a prototype meets what is put there.
+  // Arrays and indexes instead of a map, as this runs without JIT. An array of `objectKeys` has elements of its own, so no
+  // setter of a tampered prototype is called by an assignment.
   const before: OriginalValue[] = objectKeys(fields);
-  for (let place = 0; place < names.length; place++) {
-    const value = fields[names[place] ?? ''] ?? null;
-    before[place] = typeof value === 'object' && value !== null ? { text: stringifyJson(value) } : value;
+  for (let index = 0; index < names.length; index++) {
+    const value = fields[names[index] ?? ''] ?? null;
+    before[index] = typeof value === 'object' && value !== null ? { text: stringifyJson(value) } : value;
   }
   return () => {
     const now = objectKeys(fields);
@@ -130,28 +130,28 @@ function trackChanges({ fields }: HookRecord): () => string {
     };
     for (let index = 0; index < now.length; index++) {
       const name = now[index] ?? '';
-      const place = indexOfName(name, names, index);
-      if (place !== -1) kept++;
-      const text = changedText(fields[name], before[place], name);
+      const original = indexOfName(name, names, index);
+      if (original !== -1) kept++;
+      const text = changedText(fields[name], before[original], name);
       if (text !== null) add(name, text);
     }
     if (kept === names.length) return `{${changes}}`;
-    for (let place = 0; place < names.length; place++) {
-      const name = names[place] ?? '';
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index] ?? '';
       if (!hasOwnMember(fields, name)) add(name, 'null');
     }
     return `{${changes}}`;
   };
 }
 
-/** Where a name stands, most likely at `guess`; -1 for one that is not there. */
+/** The index of a name, which is most likely `guess`; -1 when it is missing. */
 function indexOfName(name: string, names: readonly string[], guess: number): number {
   if (names[guess] === name) return guess;
-  for (let place = 0; place < names.length; place++) if (names[place] === name) return place;
+  for (let index = 0; index < names.length; index++) if (names[index] === name) return index;
   return -1;
 }
 
-/** The JSON of a field that is not as it was (undefined: was not there), else null. */
+/** The JSON of a field that has changed; null for an unchanged one. `before` is undefined for a new field. */
 function changedText(
   value: Json | undefined,
   before: OriginalValue | undefined,

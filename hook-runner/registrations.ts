@@ -1,43 +1,43 @@
-// What hook files register, and what is said when they fail. Types only.
+// The types of what hook files register, and of their faults. Types only.
 import type { EventNameOf } from './events.ts';
 
-/** Something that went wrong in an author's code. Lines and columns count from 1, in the file as it was written. */
+/** An error in an author's code. Lines and columns count from 1, in the file as it was written. */
 export interface Fault {
   /** `TypeError: x is not a function`, cut to 2,000 characters. */
   readonly message: string;
   readonly file: string | null;
   readonly line: number | null;
   readonly column: number | null;
-  /** Frames in the author's files only, one a line, at most 4,000 characters; null where there are none. */
+  /** The stack frames in the author's files, one a line, cut to 4,000 characters; null when there are none. */
   readonly stack: string | null;
 }
 
-/** A handler of a record event. */
+/** The registration of a handler of a record event. */
 export interface HookRegistration {
   readonly event: EventNameOf<'record'>;
   readonly collection: string;
 }
 
-/** One part of a route's path between two slashes, taken apart by the runner. `rest` matches all that is left, and `''`. */
+/** One segment of a route's path, parsed by the runner. `rest` matches all remaining segments, and none. */
 export type RouteSegment =
   | { readonly kind: 'literal'; readonly value: string }
   | { readonly kind: 'param'; readonly name: string }
   | { readonly kind: 'rest' };
 
-/** A custom route. `method` (in capitals) and `path` (as the author wrote it) together are unique in the app. */
+/** A custom route. `method` (in capitals) and `path` (as written) together are unique in the app. */
 export interface RouteRegistration {
   readonly method: string;
   readonly path: string;
   readonly segments: readonly RouteSegment[];
 }
 
-/** A scheduled job. `name` is unique in the app; the expression was checked. */
+/** A scheduled job. `name` is unique in the app; the expression is valid. */
 export interface JobRegistration {
   readonly name: string;
   readonly expression: string;
 }
 
-/** What one file registered, in order. A file that failed to load has registered nothing. */
+/** The registrations of one file, in order. A file that failed to load has none. */
 export interface FileRegistrations {
   readonly file: string;
   readonly hooks: readonly HookRegistration[];

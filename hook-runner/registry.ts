@@ -1,4 +1,4 @@
-// What the app's files registered: record hooks, routes and jobs.
+// The registry of an app's handlers: record hooks, routes and jobs.
 import { checkCronExpression } from './cron-expression.ts';
 import type { EventNameOf } from './events.ts';
 import { describeThrown, findPosition, type SourcePosition } from './faults.ts';
@@ -13,47 +13,47 @@ import type {
 import { parseRoutePath } from './route-path.ts';
 import { safeMap, withoutPrototype } from './untampered.ts';
 
-/** A function of an author's, and where it was registered. */
+/** An author's function, with the position of its registration. */
 export interface Handler extends SourcePosition {
   readonly run: (event: unknown) => unknown;
 }
 
-/** One registration, in whichever of the kinds. */
+/** One registration of any kind. */
 type Entry =
   | { readonly kind: 'hook'; readonly handler: Handler; readonly hook: HookRegistration }
   | { readonly kind: 'route'; readonly handler: Handler; readonly route: RouteRegistration }
   | { readonly kind: 'job'; readonly handler: Handler; readonly job: JobRegistration };
 
-/** A registration as it was made. */
+/** A registration with what may speak against it. */
 interface Registered {
   readonly entry: Entry;
-  /** Of what can be registered once only. */
+  /** The name that the app may register once; null for a record hook. */
   readonly name: string | null;
-  /** What stood against it by then; moot where the files that were before it do not load. */
+  /** The conflict with earlier registrations. It does not count if their files fail to load. */
   readonly objection: Error | null;
 }
 
-/** Of requests that reach routes, and `ANY` for all of them. */
+/** The methods of routes. `ANY` stands for all of them. */
 const methods = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|ANY)$/;
-/** Of whatever is registered, so that the report of it all fits into a frame. */
+/** Limits of the registered texts, so that the report of all registrations fits into a frame. */
 const maxTextLength = 512;
 const maxNameLength = 128;
 const maxExpressionLength = 256;
 
-/** Takes registrations while the files load, then finds handlers. */
+/** Collects registrations while the files load, then finds the handlers of invocations. */
 export class Registry {
   #loading = true;
   readonly #limit: number;
   readonly #files: ReadonlySet<string>;
   readonly #registered: Registered[] = [];
-  /** Who registered a name first. */
+  /** The file that registered each name first. */
   readonly #owners = safeMap<string, string>();
-  /** How much each file registered. */
+  /** The number of registrations of each file. */
   readonly #counts = safeMap<string, number>();
   readonly #hooks = safeMap<string, Handler[]>();
   readonly #routesAndJobs = safeMap<string, Handler>();
 
-  /** `limit`: how many registrations one app may have. */
+  /** `limit` is the maximum number of registrations of one app. */
   constructor(files: readonly string[], limit: number) {
     this.#files = new Set(files);
     this.#limit = limit;
@@ -100,7 +100,7 @@ export class Registry {
     this.#add({ kind: 'job', handler: this.#handler(run), job }, `job ${job.name}`);
   }
 
-  /** Ends the loading: what the files without a fault registered is live, in order of `files`. */
+  /** Ends the loading. The registrations of files without a fault become live, in the order of `files`. */
   finish(files: readonly LoadedFile[]): { files: FileRegistrations[]; errors: Fault[] } {
     this.#loading = false;
     const faults = safeMap<string, Fault>();
@@ -166,15 +166,15 @@ export class Registry {
     this.#hooks.set(key, handlers);
   }
 
-  /** The first file that cannot stay beside those that registered before it, files with faults left out. */
+  /** Finds the first file that conflicts with earlier registrations, not counting files with faults. */
   #findRefused(faults: ReadonlyMap<string, Fault>): { file: string; objection: Error } | undefined {
     const taken = safeMap<string, true>();
     let count = 0;
     for (const { entry: { handler: { file } }, name, objection } of this.#registered) {
       if (faults.has(file)) continue;
       count++;
-      const stands = count > this.#limit || name !== null && taken.has(name);
-      if (stands && objection !== null) return { file, objection };
+      const conflicts = count > this.#limit || name !== null && taken.has(name);
+      if (conflicts && objection !== null) return { file, objection };
       if (name !== null) taken.set(name, true);
     }
     return undefined;
@@ -182,18 +182,18 @@ export class Registry {
 
   #add(entry: Entry, name: string | null = null): void {
     const { file } = entry.handler;
-    const holder = name === null ? undefined : this.#owners.get(name);
+    const owner = name === null ? undefined : this.#owners.get(name);
     const count = (this.#counts.get(file) ?? 0) + 1;
-    if (holder === file) throw new Error(`the ${name} is registered already`);
+    if (owner === file) throw new Error(`the ${name} is registered already`);
     if (count > this.#limit) throw new RangeError(`an app has at most ${this.#limit} hooks, routes and jobs`);
     this.#counts.set(file, count);
-    if (name !== null && holder === undefined) this.#owners.set(name, file);
-    this.#registered[this.#registered.length] = { entry, name, objection: this.#objectionTo(name, holder) };
+    if (name !== null && owner === undefined) this.#owners.set(name, file);
+    this.#registered[this.#registered.length] = { entry, name, objection: this.#objectionTo(name, owner) };
   }
 
-  /** Made where the registration is, so that it knows the place. */
-  #objectionTo(name: string | null, holder: string | undefined): Error | null {
-    if (holder !== undefined) return new Error(`the ${name} is registered already, by ${holder}`);
+  /** The conflict with earlier registrations. The error is created here so that its stack names the registration. */
+  #objectionTo(name: string | null, owner: string | undefined): Error | null {
+    if (owner !== undefined) return new Error(`the ${name} is registered already, by ${owner}`);
     if (this.#registered.length < this.#limit) return null;
     return new RangeError(`an app has at most ${this.#limit} hooks, routes and jobs`);
   }
@@ -206,7 +206,7 @@ export class Registry {
     return { ...this.#findRegistrationPosition(), run: (event) => run.call(undefined, event) };
   }
 
-  /** Where the top-level code is that runs: in the outermost of the app's files on the stack. */
+  /** The position of the running top-level code: the outermost frame on the stack that is in an app's file. */
   #findRegistrationPosition(): SourcePosition {
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 200;

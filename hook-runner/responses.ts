@@ -1,45 +1,46 @@
-// Sends the answer to a route: its head and first piece at once, the rest as far as the client takes it.
+// Sends the response of a route: its headers with the first chunk, then the rest as the client reads it.
 import { encodeBytes } from './bytes.ts';
 import type { Bytes, Headers as HeaderList } from './calls.ts';
 import type { ApiChannel } from './channel.ts';
 import type { InvocationContext } from './invocations.ts';
 import { OriginalPromise, startTimer, stopTimer, stringifyJson, withoutPrototype } from './untampered.ts';
 
-/** Most bytes of one piece. */
+/** The maximum size of one chunk frame's body. */
 const chunkBytes = 64 * 1024;
-/** A body whose end is known after so many turns of the microtask queue goes out whole. */
+/** A body whose end is known after so many turns of the microtask queue is sent in one frame. */
 const maxMicrotasks = 12;
-/** A head waits no longer for the first piece of its body: whoever follows events hears that it is followed. */
+/** Headers wait no longer for the first chunk, so that clients of an event stream learn that it is open. */
 const headTimeoutMs = 50;
 
-/** More than the API sends on, and few enough for it to read them and say so. */
+/** Limits of the headers. They exceed what the API forwards, so that the API can report that there are too many. */
 const maxHeaders = 1_000;
 const maxHeadersLength = 131_072;
 
 const jsonHeader = '["content-type","application/json"]';
 
+/** A chunk of a body; null at its end. */
 interface BodyChunk {
   readonly bytes: Uint8Array | null;
 }
 
-/** Sends bodies within what the API has credited. */
+/** Sends responses. Each body stays within the bytes that the API has credited. */
 export class ResponseSender {
   readonly #channel: Pick<ApiChannel, 'send' | 'sendText'>;
   readonly #windowBytes: number;
   readonly #windows = new Map<number, CreditWindow>();
 
-  /** `windowBytes`: what may be under way of a body before the first credit. */
+  /** `windowBytes` is the initial credit of each body. */
   constructor(channel: Pick<ApiChannel, 'send' | 'sendText'>, windowBytes: number) {
     this.#channel = channel;
     this.#windowBytes = windowBytes;
   }
 
-  /** More of a body may be sent. */
+  /** Adds credit to a body. */
   credit(id: number, bytes: number): void {
     this.#windows.get(id)?.add(bytes);
   }
 
-  /** Sends JSON, or nothing, as a whole answer. */
+  /** Sends a complete response with a JSON body, or with none. */
   sendText({ id }: InvocationContext, status: number, text: string | null): void {
     const headers = text === null ? '' : jsonHeader;
     const body = text === null ? 'null' : `{"text":${stringifyJson(text) ?? '""'}}`;
@@ -48,7 +49,7 @@ export class ResponseSender {
     );
   }
 
-  /** Sends a `Response`. Resolves when its body is sent, or nobody waits for it any more; the body is told then. */
+  /** Sends a `Response`. Resolves when its body is sent, or cancelled because the API no longer waits. */
   async send(invocation: InvocationContext, response: Response, isHead: boolean): Promise<void> {
     const { id } = invocation;
     const { status } = response;
@@ -63,7 +64,7 @@ export class ResponseSender {
     this.#windows.set(id, window);
     const stop = (reason: unknown) => {
       window.close();
-      reader.cancel(reason).catch(() => undefined); // the author's source may fail to stop; nobody reads it any more
+      reader.cancel(reason).catch(() => undefined); // the body is not read any more, so an error of the author's `cancel` has no effect
     };
     invocation.onCancel(stop);
     try {
@@ -85,7 +86,7 @@ export class ResponseSender {
     }
   }
 
-  /** `first` is null where the first piece is still to come: it is `next` then. */
+  /** Sends a body chunk by chunk. When `first` is null, the first chunk is `next`. */
   async #stream(
     invocation: InvocationContext,
     window: CreditWindow,
@@ -96,26 +97,26 @@ export class ResponseSender {
     },
   ): Promise<void> {
     let following = source.next;
-    let piece = source.first;
-    if (piece === null) {
-      piece = await following;
-      if (piece.bytes !== null) following = readAhead(source.reader);
+    let chunk = source.first;
+    if (chunk === null) {
+      chunk = await following;
+      if (chunk.bytes !== null) following = readAhead(source.reader);
     }
-    while (piece.bytes !== null) {
-      for (let at = 0; at < piece.bytes.length; at += chunkBytes) {
-        const part = piece.bytes.subarray(at, at + chunkBytes);
+    while (chunk.bytes !== null) {
+      for (let at = 0; at < chunk.bytes.length; at += chunkBytes) {
+        const part = chunk.bytes.subarray(at, at + chunkBytes);
         await window.reserve(part.length);
         if (invocation.ended) return;
         this.#channel.send({ type: 'chunk', id: invocation.id, body: encodeBody(part) });
       }
-      piece = await following;
-      if (piece.bytes !== null) following = readAhead(source.reader);
+      chunk = await following;
+      if (chunk.bytes !== null) following = readAhead(source.reader);
     }
     this.#channel.send({ type: 'end', id: invocation.id });
   }
 }
 
-/** How much of one body may still be sent. */
+/** The number of bytes of one body that may still be sent. */
 class CreditWindow {
   #bytes: number;
   #closed = false;
@@ -135,7 +136,7 @@ class CreditWindow {
     this.#wake();
   }
 
-  /** Waits until `bytes` fit, and takes them. */
+  /** Waits until `bytes` are credited, and uses them up. */
   async reserve(bytes: number): Promise<void> {
     while (this.#bytes < bytes && !this.#closed) {
       await new OriginalPromise<void>((resolve) => {
@@ -152,7 +153,7 @@ class CreditWindow {
   }
 }
 
-/** The next piece that holds anything; null at the end. Throws what the author's stream throws, or for other than bytes. */
+/** The next non-empty chunk. Throws what the author's stream throws, and `TypeError` for a chunk that is no bytes. */
 async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<BodyChunk> {
   for (;;) {
     const { done, value } = await reader.read();
@@ -164,36 +165,36 @@ async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>): Promi
   }
 }
 
-/** The piece after, asked for before it is needed. */
+/** Requests the next chunk before it is needed. */
 function readAhead(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<BodyChunk> {
-  const piece = readChunk(reader);
-  piece.catch(() => undefined); // whoever awaits it hears of it; until then it is not unhandled
-  return piece;
+  const chunk = readChunk(reader);
+  chunk.catch(() => undefined); // the rejection is handled where the chunk is awaited
+  return chunk;
 }
 
-/** A piece that is known within a few turns, else null; most bodies are texts, whose pieces and end are. */
-async function knownSoon(piece: Promise<BodyChunk>): Promise<BodyChunk | null> {
+/** A chunk that is available within a few microtasks, else null. Chunk and end of a text are, and most bodies are texts. */
+async function knownSoon(chunk: Promise<BodyChunk>): Promise<BodyChunk | null> {
   let known: BodyChunk | null = null;
-  piece.then((value) => {
+  chunk.then((value) => {
     known = value;
-  }, () => undefined); // whoever awaits `piece` hears of it
+  }, () => undefined); // the rejection is handled where `chunk` is awaited
   for (let turn = 0; turn < maxMicrotasks && known === null; turn++) await null;
   return known;
 }
 
-/** A piece that a head waits for, else null. */
-function knownInTime(piece: Promise<BodyChunk>): Promise<BodyChunk | null> {
+/** A chunk that is available before the headers must be sent, else null. */
+function knownInTime(chunk: Promise<BodyChunk>): Promise<BodyChunk | null> {
   return new OriginalPromise((resolve, reject) => {
-    const late = startTimer(() => resolve(null), headTimeoutMs);
-    piece.then((value) => {
-      stopTimer(late);
+    const timer = startTimer(() => resolve(null), headTimeoutMs);
+    chunk.then((value) => {
+      stopTimer(timer);
       resolve(value);
     }, reject);
   });
 }
 
-function isEnd(piece: BodyChunk | null): boolean {
-  return piece !== null && piece.bytes === null;
+function isEnd(chunk: BodyChunk | null): boolean {
+  return chunk !== null && chunk.bytes === null;
 }
 
 function encodeBody(bytes: Uint8Array): Bytes {

@@ -1,4 +1,4 @@
-// Paths of custom routes, taken apart.
+// Parses the paths of custom routes.
 import type { RouteSegment } from './registrations.ts';
 import { withoutPrototype } from './untampered.ts';
 
@@ -27,7 +27,7 @@ export function parseRoutePath(path: string): RouteSegment[] {
   return withoutPrototype(segments);
 }
 
-/** One segment, or what is wrong with it. */
+/** Parses one segment. Returns a text that describes what is wrong with it otherwise. */
 function parseSegment(part: string, isLast: boolean): RouteSegment | string {
   if (part === '') return 'there is nothing between two slashes';
   if (part === '*') return isLast ? withoutPrototype({ kind: 'rest' }) : '"*" stands only at the end';
@@ -39,11 +39,11 @@ function parseSegment(part: string, isLast: boolean): RouteSegment | string {
   return withoutPrototype({ kind: 'literal', value: decoded(part) });
 }
 
-/** Literals are compared with decoded paths. */
+/** Decodes a literal segment, as requested paths are compared in their decoded form. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    return part; // a `%` that encodes nothing stands for itself
+    return part; // a `%` that is no percent-encoding stands for itself
   }
 }

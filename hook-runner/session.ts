@@ -1,4 +1,4 @@
-// One app's code in the process: loads it, then runs its handlers as the API asks.
+// The session of one app's code: loads its files, then runs their handlers for the API.
 import { createAppObject } from './app-object.ts';
 import { ApiClient, AppError } from './asking.ts';
 import type { ApiChannel } from './channel.ts';
@@ -26,13 +26,13 @@ import {
   withoutPrototype,
 } from './untampered.ts';
 
-/** What a session stands on. */
+/** The dependencies of a session. */
 export interface RunnerSessionOptions {
   readonly channel: ApiChannel;
   readonly invocations: Invocations;
 }
 
-/** The life of one app's code in this process. */
+/** One app's code in this process. */
 export class Session {
   readonly #load: LoadFrame;
   readonly #channel: ApiChannel;
@@ -59,7 +59,7 @@ export class Session {
     });
   }
 
-  /** Makes the world that hook files see, loads them and reports. */
+  /** Prepares the globals of hook files, loads the files and reports their registrations. */
   begin(): void {
     const { id, limits } = this.#load;
     const api: ModuleApi = process.getBuiltinModule('node:module');
@@ -76,7 +76,7 @@ export class Session {
     });
   }
 
-  /** One frame of the API's. */
+  /** Handles one frame of the API. */
   receive(frame: ToRunner): void {
     switch (frame.type) {
       case 'event':
@@ -127,28 +127,30 @@ export class Session {
     if (handler === undefined) throw new Error(`there is no route ${frame.method} ${frame.path}`);
     invocation.file = handler.file;
     try {
-      const answer = toResponse(await handler.run(new RouteEvent(frame, invocation)));
-      if (answer instanceof originalResponse()) {
-        await this.#responses.send(invocation, answer, frame.request.method === 'HEAD');
+      const response = toResponse(await handler.run(new RouteEvent(frame, invocation)));
+      if (response instanceof originalResponse()) {
+        await this.#responses.send(invocation, response, frame.request.method === 'HEAD');
       } else if (invocation.ended) return;
-      else if (answer.text === null || answer.text.length * 4 < this.#load.limits.result_bytes) {
-        this.#responses.sendText(invocation, answer.status, answer.text);
+      else if (response.text === null || response.text.length * 4 < this.#load.limits.result_bytes) {
+        this.#responses.sendText(invocation, response.status, response.text);
       } else {
-        await this.#responses.send(invocation, jsonResponse(answer.status, answer.text), false);
+        await this.#responses.send(invocation, jsonResponse(response.status, response.text), false);
       }
     } catch (thrown) {
       this.#finish(invocation, errorResult(frame, thrown, handler));
     }
   }
 
-  /** Sends how an invocation ended, unless nobody waits for it. */
+  /** Sends the result of an invocation, unless the API no longer waits for it. */
   #finish(invocation: InvocationContext, result: InvocationOutcome): void {
     if (invocation.ended) return;
     const text = typeof result === 'string' ? result : stringifyJson(withoutPrototype(result)) ?? '';
-    const longest = this.#load.limits.result_bytes;
-    if (text.length * 3 <= longest || encodeUtf8(text).length <= longest) return this.#channel.sendText(text);
-    const place = { file: invocation.file, line: null, column: null };
-    const tooLong = makeFault(`what the handlers gave exceeds ${longest} bytes`, place);
+    const maxBytes = this.#load.limits.result_bytes;
+    if (text.length * 3 <= maxBytes || encodeUtf8(text).length <= maxBytes) {
+      return this.#channel.sendText(text);
+    }
+    const position = { file: invocation.file, line: null, column: null };
+    const tooLong = makeFault(`what the handlers gave exceeds ${maxBytes} bytes`, position);
     this.#channel.send({
       type: 'result',
       id: invocation.id,

@@ -1,4 +1,4 @@
-// Turns TypeScript into JavaScript in which every position is the author's.
+// Strips the types of TypeScript files, and keeps or maps the positions of the author's text.
 import type { SourceMapPayload } from 'node:module';
 
 /** The parts of `node:module` that the runner uses. */
@@ -9,10 +9,10 @@ export type ModuleApi = Pick<
 
 const mapComment = '//# sourceMappingURL=data:application/json;base64,';
 const positionPattern = /stripTypeScriptTypes\.ts:(\d+):(\d+)/;
-/** An import that may be of types alone, which blanking would leave: nothing exports a type. */
+/** An import that may be of types alone. Blanking would leave it, and it would fail, as nothing exports a type. */
 const valueImportPattern = /\bimport\s*(?!type\b)[\w$*{]/;
 
-/** A text that is no TypeScript; `line` and `column` count from 1. */
+/** A text that does not parse as TypeScript. `line` and `column` count from 1. */
 export class TypeScriptError extends Error {
   readonly line: number | null;
   readonly column: number | null;
@@ -24,24 +24,24 @@ export class TypeScriptError extends Error {
   }
 }
 
-/** What came of a TypeScript file; with a source map where positions are not the author's. */
+/** The JavaScript of a TypeScript file, with a source map when positions have changed. */
 interface JavaScript {
   readonly code: string;
   readonly map: SourceMapPayload | null;
 }
 
 /**
- * The JavaScript of a TypeScript file. Types are blanked out, so that positions stay. What needs more than that (enums,
- * namespaces, parameter properties, imports that turn out to be of types) is rewritten, with a source map that Deno
- * applies to stacks.
+ * Converts a TypeScript file to JavaScript. Types are blanked out, so that positions stay. Files that need more (enums,
+ * namespaces, parameter properties, imports that may be of types) are rewritten with a source map, which Deno applies to
+ * stacks.
  *
- * @throws NotTypeScript
+ * @throws TypeScriptError
  */
 export function stripTypes(source: string, url: string, api: ModuleApi): JavaScript {
   try {
     if (!valueImportPattern.test(source)) return { code: api.stripTypeScriptTypes(source), map: null };
   } catch (error) {
-    // It says only that there is something it cannot blank out; the other mode knows what and where.
+    // The error says only that something cannot be blanked out. The other mode reports what and where.
     if (!(error instanceof SyntaxError)) throw error;
   }
   try {
@@ -51,7 +51,7 @@ export function stripTypes(source: string, url: string, api: ModuleApi): JavaScr
   }
 }
 
-/** Deno has a second mode, which Node and so its types have not. */
+/** Uses the mode `transform`, which Deno has and the types of Node do not declare. */
 function transformTypes(source: string, api: ModuleApi): string {
   const options = { mode: 'transform', sourceMap: true };
   return String(Reflect.apply(api.stripTypeScriptTypes, api, [source, options]));
@@ -68,7 +68,7 @@ function toNumber(text: string | undefined): number | null {
   return text === undefined ? null : Number(text);
 }
 
-/** Names the real file in the inline source map, which else names the same one for all. */
+/** Sets the file's URL in the inline source map, where Deno writes the same name for all files. */
 function nameSource(code: string, url: string): JavaScript {
   const at = code.lastIndexOf(mapComment);
   if (at === -1) return { code, map: null };

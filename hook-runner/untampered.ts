@@ -1,10 +1,10 @@
-// Built-ins as they were before the first hook file ran, so that one that replaces them breaks itself and not the
-// runner. This is robustness; the walls around the process are what protects others.
+// Primordials: built-ins as they were before the first hook file ran, so that a file that replaces them does not break the
+// runner. This is for robustness. The sandbox around the process is what protects others.
 
 /** `JSON.parse`. */
 export const parseJson: (text: string) => unknown = JSON.parse;
 
-/** `JSON.stringify`; undefined for what JSON cannot say at all. */
+/** `JSON.stringify`. Returns undefined for a value that JSON cannot represent. */
 export const stringifyJson: (
   value: unknown,
   replace?: (name: string, member: unknown) => unknown,
@@ -14,8 +14,8 @@ export const stringifyJson: (
 export const OriginalPromise = Promise;
 
 /**
- * A class of `globalThis` as it was at the start, made when it is first asked for: Deno keeps the larger ones behind
- * getters, and loading what is behind those of `fetch` takes 4 ms and 1 MiB that most apps need not spend.
+ * Captures a class of `globalThis` without loading it. Deno keeps larger classes behind getters, and loading those of
+ * `fetch` takes 4 ms and 1 MiB, which most apps do not need.
  */
 function captureGlobal<Class>(name: string, make: () => Class): () => Class {
   const read = Object.getOwnPropertyDescriptor(globalThis, name)?.get;
@@ -58,35 +58,35 @@ export const freezeObject: <Value extends object>(value: Value) => Readonly<Valu
 /** `Object.hasOwn`. */
 export const hasOwnMember: (value: object, name: PropertyKey) => boolean = hasOwn;
 
-/** A map whose methods are its own. */
+/** Creates a map whose methods hook code cannot replace. */
 export function safeMap<Key, Value>(): Map<Key, Value> {
   const map = new Map<Key, Value>();
   setPrototypeOf(map, mapPrototype);
   return map;
 }
 
-/** The same object (or array) without a prototype, so that `JSON.stringify` finds no `toJSON` and `await` no `then`. */
+/** Removes the prototype of an object or array, so that `JSON.stringify` finds no `toJSON` and `await` no `then`. */
 export function withoutPrototype<const Value extends object>(value: Value): Value {
   setPrototypeOf(value, null);
   return value;
 }
 
-/** UTF-8 of a text. */
+/** Encodes a text as UTF-8. */
 export const encodeUtf8: (text: string) => Uint8Array<ArrayBuffer> = encoder.encode.bind(encoder);
 
-/** Writes the UTF-8 of a text into bytes that are long enough for it. */
+/** Writes a text as UTF-8 into bytes, which must be long enough. */
 export const encodeUtf8Into: (text: string, bytes: Uint8Array) => { written: number } = encoder.encodeInto
   .bind(
     encoder,
   );
 
-/** A text from its UTF-8. */
+/** Decodes UTF-8. */
 export const decodeUtf8: (bytes: Uint8Array) => string = decoder.decode.bind(decoder);
 
-/** Where V8 was told to put its collector (`--expose-gc-as`), in the seat of what hook files find by that name later. */
+/** The global of V8's garbage collector (`--expose-gc-as`). Its value is replaced before hook files run: see `replaceGlobals`. */
 const collectorName = 'cronAdd';
 
-/** Frees all the memory it can, which takes some 10 ms. Does nothing where V8 offers no collector. */
+/** Frees all the memory it can, which takes about 10 ms. Does nothing when V8 exposes no collector. */
 export const collectGarbage: () => void = collector(Reflect.get(globalThis, collectorName));
 
 function collector(collect: unknown): () => void {
