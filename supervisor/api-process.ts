@@ -1,4 +1,4 @@
-// The API processes: started with everything they must know, kept alive, stopped without cutting off a request.
+// The API processes: starts them with their configuration, keeps them alive, and stops them without interrupting a request.
 import { fileURLToPath } from 'node:url';
 import { Child, type ChildEvent } from './child.ts';
 import { compileCacheEnvironment } from './compile-cache.ts';
@@ -12,13 +12,13 @@ import type { RunnerClient, RunnerProcesses } from './hooks/runners.ts';
 import type { Command, RunningProcess } from './spawn.ts';
 import { StartRefused } from './start-refused.ts';
 
-/** What the API processes need. */
+/** Options of the API processes. */
 export interface ApiProcessOptions {
   config: Config;
   masterKey: Buffer;
-  /** Resolves once PostgreSQL answers; the processes load meanwhile. */
+  /** Resolves once PostgreSQL is ready. The processes load meanwhile. */
   database: Promise<DatabaseAccess>;
-  /** Resolves once it is known how strongly hooks can be walled in. */
+  /** Resolves once the level of the sandbox is known. */
   sandbox: Promise<Sandbox>;
   runners: Pick<RunnerProcesses, 'connect'>;
   path: string;
@@ -26,30 +26,30 @@ export interface ApiProcessOptions {
   onProgress: (message: string) => void;
   /** The program to run instead of the API, for tests of the supervisor alone. */
   program?: string;
-  /** How long it may hang, for the same tests. */
+  /** Other rules of the heartbeat, for the same tests. */
   heartbeat?: HeartbeatRules;
 }
 
-/** The API as a whole. */
+/** All API processes together. */
 export interface ApiProcesses {
-  /** Starts every process; resolves when all are ready. Throws `StartRefused`. */
+  /** Starts all processes and resolves when they are ready. Throws `StartRefused`. */
   start: () => Promise<ApiReady>;
-  /** Lets requests in flight finish. */
+  /** Stops all processes; requests in flight finish. */
   stop: () => Promise<void>;
   kill: () => void;
-  /** Tells every process that serves. */
+  /** Sends a report to every process that serves. */
   broadcast: (report: RunnerReport) => void;
 }
 
-/** What the first process said when it was ready. */
+/** The `ready` message of the first process. */
 export interface ApiReady {
   url: string;
   initialized: boolean;
 }
 
-/** Migrations of a large fleet run before the first process is ready. */
+/** Includes the migrations of a large fleet, which run before the first process is ready. */
 const readyTimeoutMs = 1_800_000;
-/** The API gives requests in flight 10 s, and then closes what is left. */
+/** The API gives requests in flight 10 s, then closes the remaining connections. */
 const stopTimeoutMs = 12_000;
 
 // In dist/ the program ends in .js: the compiler rewrites imports, not strings.
@@ -57,7 +57,7 @@ const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 const apiProgram = fileURLToPath(new URL(`../api/main${extension}`, import.meta.url));
 const preload = `--import=${new URL(`../api/process/v8-flags${extension}`, import.meta.url).href}`;
 
-/** Describes the API processes; nothing runs before `start`. */
+/** Creates the API processes. None runs before `start`. */
 export function createApiProcesses(options: ApiProcessOptions): ApiProcesses {
   const peers = new PeerRelay();
   const first = new Worker(options, peers, 0);
@@ -107,7 +107,7 @@ class Worker {
         whenReady: (running) => this.#whenReady(running),
         readyTimeoutMs: readyTimeoutMs,
         watch: (running, ended) => this.#heartbeat.watch(() => send(running, { type: 'ping' }), ended),
-        // Before it serves there is no request to finish, and it may not be listening to us yet.
+        // Before it serves there is no request to finish, and it may not read messages yet.
         askToStop: (running) => this.#serves ? send(running, { type: 'stop' }) : running.killGroup(),
         stopTimeoutMs: stopTimeoutMs,
         restarts: coreRestartRules,
@@ -140,15 +140,15 @@ class Worker {
   }
 
   async #whenReady(running: RunningProcess): Promise<void> {
-    const answer = Promise.withResolvers<ApiReady>();
+    const ready = Promise.withResolvers<ApiReady>();
     this.#onMessage = (message) => {
-      if (message.type === 'ready') answer.resolve(message);
-      if (message.type === 'failed') answer.reject(new StartRefused(message.message));
+      if (message.type === 'ready') ready.resolve(message);
+      if (message.type === 'failed') ready.reject(new StartRefused(message.message));
     };
     const { config, masterKey, runners } = this.#options;
-    const desk = runners.connect((report, socket) => running.send(report, socket));
-    this.#runnerClient = desk;
-    void running.exited.then(() => desk.close());
+    const client = runners.connect((report, socket) => running.send(report, socket));
+    this.#runnerClient = client;
+    void running.exited.then(() => client.close());
     send(running, {
       type: 'start',
       config: { ...config, http: { ...config.http, port: this.#port } },
@@ -158,12 +158,12 @@ class Worker {
       successor: this.#ready !== undefined,
       sandbox: await this.#options.sandbox,
     });
-    this.#ready = await answer.promise;
+    this.#ready = await ready.promise;
     this.#serves = true;
     const peer = this.#peers.join((report) => running.send(report));
     this.#peerClient = peer;
     void running.exited.then(() => peer.close());
-    // A successor must be where this one was, also when the port was chosen by the system.
+    // A successor must listen on the same port, even if the system chose it.
     this.#port = Number(new URL(this.#ready.url).port);
   }
 

@@ -1,35 +1,35 @@
-// What keeps a long-running process alive.
+// Keeps a long-running child process alive: starts it, restarts it after a crash, and stops it.
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from './errors.ts';
 import { type RestartRules, Restarts } from './restarts.ts';
 import { type Command, type Exit, type RunningProcess, spawn } from './spawn.ts';
 import { StartRefused } from './start-refused.ts';
 
-/** `starting` lasts until the process says that it serves, and again from a crash until its successor does. */
+/** The state of a child. `starting` lasts until the process serves, and again from a crash until its successor serves. */
 export type ChildState = 'starting' | 'ready' | 'stopping' | 'stopped';
 
-/** A process that is kept alive. Times in milliseconds. */
+/** The description of a child. Times in milliseconds. */
 export interface ChildSpec {
   name: string;
-  /** Prepares and describes one start. */
+  /** Prepares one start and returns its command. */
   command: () => Command | Promise<Command>;
-  /** Resolves when the process serves; before it ever did, `StartRefused` says that no further try can help. */
+  /** Resolves when the process serves. `StartRefused` before it has ever served means that a retry would fail, too. */
   whenReady: (running: RunningProcess, ended: AbortSignal) => Promise<void>;
   readyTimeoutMs: number;
-  /** Watches it from then on until it has `ended`, and rejects when it no longer serves although it runs. */
+  /** Watches the process until `ended` is aborted. Rejects when it hangs. */
   watch?: (running: RunningProcess, ended: AbortSignal) => Promise<never>;
-  /** Asks the process to end what it is doing and exit. */
+  /** Asks the process to finish its work and exit. */
   askToStop: (running: RunningProcess) => void;
   stopTimeoutMs: number;
   restarts: RestartRules;
 }
 
-/** What happened to a child. */
+/** An event in the life of a child. */
 export type ChildEvent =
   | { type: 'ready'; name: string; pid: number; milliseconds: number }
   | { type: 'crashed'; name: string; reason: string; wait: number; opened: boolean };
 
-/** One process of the tree, started again whenever it dies before it was asked to stop. */
+/** A child process that is restarted whenever it exits without being asked to. */
 export class Child {
   readonly #spec: ChildSpec;
   readonly #onEvent: (event: ChildEvent) => void;
@@ -52,19 +52,19 @@ export class Child {
     return this.#state;
   }
 
-  /** The process that runs now, if one does. */
+  /** The running process; undefined between two starts. */
   get running(): RunningProcess | undefined {
     return this.#running;
   }
 
-  /** Starts it; resolves when it is ready for the first time, throws when it gives up before that. */
+  /** Starts the child. Resolves when it is ready for the first time; throws when it gives up before that. */
   start(): Promise<void> {
     this.#state = 'starting';
     this.#life ??= this.#live();
     return this.#firstReady.promise;
   }
 
-  /** Asks it to stop, waits for its deadline, then kills its group. Resolves when nothing of it is left. */
+  /** Asks the process to stop, and kills its group after the timeout. Resolves when it has exited. */
   async stop(): Promise<void> {
     if (this.#life === undefined) return;
     if (this.#state !== 'stopped') this.#state = 'stopping';
@@ -72,14 +72,14 @@ export class Child {
     const running = this.#running;
     if (running !== undefined) {
       this.#spec.askToStop(running);
-      const late = setTimeout(() => running.killGroup(), this.#spec.stopTimeoutMs);
+      const timer = setTimeout(() => running.killGroup(), this.#spec.stopTimeoutMs);
       await running.exited;
-      clearTimeout(late);
+      clearTimeout(timer);
     }
     await this.#life;
   }
 
-  /** Kills it at once, for a supervisor that was told twice to stop. */
+  /** Kills the process at once, when the supervisor was told twice to stop. */
   kill(): void {
     this.#stop.abort();
     this.#running?.killGroup();
@@ -99,7 +99,7 @@ export class Child {
     this.#firstReady.reject(new StartRefused(`${this.#spec.name} was stopped before it was ready`));
   }
 
-  /** One process from its start to its end. Answers why it ended. */
+  /** Runs one process from its start to its exit. Returns the reason for which it ended. */
   async #liveOnce(): Promise<string> {
     this.#readySince = undefined;
     const started = performance.now();
@@ -128,7 +128,7 @@ export class Child {
     }
   }
 
-  /** Throws when it runs, and does nothing any more. */
+  /** Resolves when the process exits. Throws when it hangs. */
   async #untilEnded(running: RunningProcess): Promise<Exit> {
     const ended = new AbortController();
     const watched = this.#spec.watch?.(running, ended.signal);

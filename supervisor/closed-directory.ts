@@ -1,8 +1,8 @@
-// Whether a user may pass the directories on the way to a file.
+// Finds directories that a user may not pass through.
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** The first directory on the way to one of the paths that a user may not pass, if there is one. */
+/** The first directory above one of the paths that the user may not pass through; undefined when there is none. */
 export async function findClosedDirectory(
   { uid, gid }: { uid: number; gid: number },
   paths: readonly string[],
@@ -17,7 +17,7 @@ export async function findClosedDirectory(
   return undefined;
 }
 
-/** Root first. */
+/** The directories above a path, root first. */
 function ancestors(path: string): string[] {
   const parent = dirname(path);
   return parent === path ? [] : [...ancestors(parent), parent];

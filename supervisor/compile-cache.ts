@@ -1,18 +1,18 @@
-// Node's compile cache, for a server that runs from its sources. Without it every process keeps the TypeScript
-// compiler in memory (30 MB) and starts half a second later; the published program is JavaScript and needs none.
+// Node's compile cache, for a server that runs from its sources. Without it every process keeps the TypeScript compiler in
+// memory (30 MB) and starts half a second later. The published program is JavaScript and does not need it.
 import { accessSync, constants as fileModes, readdirSync, statSync, utimesSync } from 'node:fs';
 import { constants, enableCompileCache, flushCompileCache, getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// Beside the code, so that only who may change the code may change what is run in its place.
+// Beside the code, so that only users who may change the code may change the compiled code.
 const root = fileURLToPath(new URL('..', import.meta.url));
 const directory = join(root, 'node_modules', '.cache', 'bulkhead');
 const sources = ['supervisor', 'api', 'storage', 'hook-runner'].map((folder) => join(root, folder));
 
 /**
- * Loads the API as it is loaded to run, as V8 compiles anew what was compiled under other flags, but without running it:
- * it waits for a message that does not come. A mistake in it shows where it runs.
+ * Code that loads the API without running it: it waits for a start message that never comes. The flags are those of an API
+ * process, as V8 rejects code that was compiled under others. Errors are ignored here; they show when the API runs.
  */
 const loadApi = `--import=data:text/javascript,${
   encodeURIComponent(
@@ -21,9 +21,9 @@ const loadApi = `--import=data:text/javascript,${
 }`;
 
 /**
- * Starts this process again, in place and with the same arguments, so that the cache is on from its first moment; when
- * sources are newer than the cache, once more before that, only to fill it with what `load` imports and the API.
- * Returns when the cache is on, or cannot be used: then all goes on without it.
+ * Restarts this process in place, with the same arguments and the cache enabled from its first moment. When sources are
+ * newer than the cache, it first restarts once more, only to fill the cache with the API and the imports of `load`. Returns
+ * when the cache is enabled, or cannot be used.
  */
 export async function startWithCompileCache(load: () => Promise<unknown>): Promise<void> {
   if (!import.meta.url.endsWith('.ts')) return;
@@ -38,7 +38,7 @@ export async function startWithCompileCache(load: () => Promise<unknown>): Promi
   }
 }
 
-/** The variable that turns the same cache on in a child of this process. */
+/** The environment variable that enables the same cache in a child process. */
 export function compileCacheEnvironment(): Record<string, string> {
   return getCompileCacheDir() === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cacheFolder()) };
 }
@@ -47,13 +47,13 @@ function importCode(path: string): string {
   return `await import(${JSON.stringify(new URL(path, import.meta.url).href)})`;
 }
 
-/** Node keeps a folder for each of its versions. */
+/** The folder of this version of Node within the cache. */
 function cacheFolder(): string {
   return getCompileCacheDir() ?? directory;
 }
 
 function isStale(): boolean {
-  // As on a file system that is read-only: what the cache lacks is compiled at each start.
+  // On a read-only file system, whatever the cache lacks is compiled at each start.
   if (!isWritable(cacheFolder())) return false;
   if (readdirSync(cacheFolder()).length === 0) return true;
   const filled = statSync(cacheFolder()).mtimeMs;

@@ -1,4 +1,4 @@
-// The configuration: file, then environment, then flags, the later winning.
+// Resolves the configuration from defaults, file, environment and flags; the later override the earlier.
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { messageOf } from './errors.ts';
@@ -7,31 +7,31 @@ import { WrongValue } from './setting-kinds.ts';
 import { type Setting, settings } from './settings.ts';
 import { StartRefused } from './start-refused.ts';
 
-/** What a configuration file held, and its path. */
+/** The content and the path of a configuration file. */
 export interface ConfigFile {
   path: string;
   value: unknown;
 }
 
-/** A setting on the command line; `source` is how it was spelled there. */
+/** A setting on the command line. `source` is how it was written there. */
 export interface SettingFlag {
   key: string;
   text: string;
   source: string;
 }
 
-/** Where settings come from. */
+/** The sources of settings. */
 export interface ConfigInput {
   file: ConfigFile | undefined;
   env: Readonly<Record<string, string | undefined>>;
   flags: readonly SettingFlag[];
-  /** Relative paths are relative to this directory. */
+  /** The directory that relative paths are relative to. */
   cwd: string;
-  /** Standard output is a terminal. */
+  /** True when standard output is a terminal. */
   terminal: boolean;
 }
 
-/** One setting as it takes effect. */
+/** One setting in effect. */
 export interface EffectiveSetting {
   value: unknown;
   /** `default`, or the file, variable or flag. */
@@ -40,7 +40,7 @@ export interface EffectiveSetting {
   doc: string;
 }
 
-/** The configuration, and where every value came from. */
+/** The configuration, and the source of every value. */
 export interface ResolvedConfig {
   config: Config;
   effective: ReadonlyMap<string, EffectiveSetting>;
@@ -61,7 +61,7 @@ export function flagName(key: string): string {
   return `--${key.replaceAll(/[._]/g, '-')}`;
 }
 
-/** Puts the configuration together. Throws `StartRefused` naming the first key or value that is wrong. */
+/** Resolves the configuration. Throws `StartRefused` naming the first invalid key or value. */
 export function resolveConfig(input: ConfigInput): ResolvedConfig {
   const effective = new Map<string, EffectiveSetting>();
   for (const [key, { default: value, secret, doc }] of settingsByKey) {
@@ -94,7 +94,7 @@ export function resolveConfig(input: ConfigInput): ResolvedConfig {
   return { config: complete(effective, input), effective };
 }
 
-/** The defaults that depend on other things, and the rules that tie settings together. */
+/** Applies the defaults that depend on other values, and checks the rules between settings. */
 function complete(effective: Map<string, EffectiveSetting>, { cwd, terminal }: ConfigInput): Config {
   const derive = (key: string, value: unknown) => {
     const entry = effective.get(key);
@@ -125,7 +125,7 @@ function build(effective: ReadonlyMap<string, EffectiveSetting>): Config {
         return [name, settingsByKey.has(key) ? effective.get(key)?.value : part(entry, key)];
       }),
     );
-  // The compiler cannot follow the walk; that `settings` has a row of the right kind for every member, it does check.
+  // The compiler cannot follow the recursion. It does check that `settings` has a row of the right kind for every member.
   return part(settings, '') as Config;
 }
 
@@ -156,12 +156,12 @@ function noObject(what: string, file: string): StartRefused {
 }
 
 const extensions = ['ts', 'js', 'json', 'yaml', 'toml'];
-/** Of files that somebody takes for the configuration, and that nothing would read. */
+/** Extensions that an operator may expect to work, although such files are not read. */
 const otherExtensions = ['yml', 'json5', 'jsonc', 'mjs', 'cjs', 'mts', 'cts'];
 
 /**
- * Loads `bulkhead.config.*` from a directory, if there is one. Throws `StartRefused` when it cannot be read, or has a name under
- * which none is looked for.
+ * Loads `bulkhead.config.*` from a directory; undefined when there is none. Throws `StartRefused` when it cannot be read, or has
+ * an extension that is not read.
  */
 export async function loadConfigFile(cwd: string): Promise<ConfigFile | undefined> {
   const [name, other] = filesOf(extensions, cwd);
@@ -177,11 +177,11 @@ export async function loadConfigFile(cwd: string): Promise<ConfigFile | undefine
   }
   const path = join(cwd, name);
   try {
-    // The loader stumbles over YAML whose lines are all comments.
+    // The loader fails on YAML that has only comments.
     if (name.endsWith('.yaml') && isBlank(readFileSync(path, 'utf8'))) return { path, value: {} };
     return { path, value: await load(name, cwd) };
   } catch (error) {
-    // What the loader says of null, a number or a text tells of its own code, and not what is wrong.
+    // For null, a number or a text, the loader's error describes its own code.
     if (error instanceof TypeError && error.stack?.includes(name) !== true) {
       throw noObject('the configuration', path);
     }
@@ -195,15 +195,14 @@ function filesOf(endings: readonly string[], cwd: string): string[] {
 }
 
 async function load(configFile: string, cwd: string): Promise<unknown> {
-  // Loaded only when there is a file: it would cost every server 10 MB.
+  // Imported only when there is a file, as it takes 10 MB.
   const { loadConfig } = await import('c12');
   const off = { rcFile: false, globalRc: false, packageJson: false, dotenv: false, extend: false } as const;
-  // Else what it compiled would lie in the temporary directory: for all to read, and run from there the next time, by
-  // whomever it was put there.
+  // Its cache would be in the temporary directory, where other users can read it, and plant code for the next start.
   const jitiOptions = { fsCache: false };
   const options = { configFile, envName: false, giget: false, jitiOptions, ...off } as const;
   const { config, layers } = await loadConfig({ cwd, ...options });
-  // Of a text or a number the loader makes an empty object.
+  // The loader turns a text or a number into an empty object.
   const held: unknown = layers?.[0]?.config;
   return typeof held === 'string' || typeof held === 'number' ? held : config;
 }
@@ -212,12 +211,12 @@ function isBlank(yaml: string): boolean {
   return yaml.split('\n').every((line) => /^\s*(#|$)/.test(line));
 }
 
-/** The supervisor's environment; nothing else in the program reads it. */
+/** The supervisor's environment. Only this file reads it. */
 export function environment(): Readonly<Record<string, string | undefined>> {
   return process.env;
 }
 
-/** Whom Node trusts besides the authorities that it knows itself: handed down to what speaks to other servers. */
+/** The variables of additional certificate authorities, for child processes that connect to other servers. */
 export function trustEnvironment(): Record<string, string> {
   const names = ['NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA'];
   return Object.fromEntries(names.flatMap((name) => {
@@ -226,7 +225,7 @@ export function trustEnvironment(): Record<string, string> {
   }));
 }
 
-/** Where programs are looked for: the one variable that is handed down to all children. */
+/** `PATH`, the only variable that all child processes inherit. */
 export function searchPath(): string {
   return process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin';
 }

@@ -1,4 +1,4 @@
-// The data directory: its permissions, and the lock that lets only one server use it.
+// Opens the data directory: creates it, sets its permissions, and locks it for one server.
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -6,21 +6,21 @@ import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from './errors.ts';
 import { StartRefused } from './start-refused.ts';
 
-/** Another server uses the data directory. */
+/** The error for a data directory that another server uses. */
 export class DataDirInUse extends StartRefused {}
 
-/** A data directory that belongs to this process until it ends. */
+/** A data directory that this process has locked until it exits. */
 export interface DataDir {
   /** Without symbolic links. */
   path: string;
-  /** The user whose it is, as the system numbers them. */
+  /** The uid of the directory's owner. */
   owner: number;
   release: () => void;
 }
 
 /**
- * Makes the directory if need be, closes it to others and locks it. Throws `StartRefused` when it cannot be used or
- * another server uses it. As root it stays passable (0711) for the user that PostgreSQL runs as.
+ * Creates the directory if it is missing, closes it to other users and locks it. Throws `StartRefused` when it cannot be
+ * used or another server uses it. For root, its mode is 0711, as PostgreSQL runs as another user that must pass through it.
  */
 export async function openDataDir(wanted: string, uid: number): Promise<DataDir> {
   const path = await makeDirectory('data_dir', wanted, uid === 0 ? 0o711 : 0o700);
@@ -35,7 +35,7 @@ export async function openDataDir(wanted: string, uid: number): Promise<DataDir>
   return { path, owner: found.uid, release: lock(path) };
 }
 
-/** Makes the directory that a setting names, if need be; answers its path without symbolic links. Throws `StartRefused`. */
+/** Creates the directory of a setting if it is missing, and returns its path without symbolic links. Throws `StartRefused`. */
 export async function makeDirectory(key: string, wanted: string, mode: number): Promise<string> {
   try {
     await makeFolder(resolve(wanted), mode);
@@ -49,7 +49,7 @@ export async function makeDirectory(key: string, wanted: string, mode: number): 
   }
 }
 
-/** Node's own recursive mkdir never ends below a folder like /proc, which exists and can hold no new ones. */
+/** Creates a folder and those above it. Node's recursive mkdir never returns below `/proc`, where none can be created. */
 async function makeFolder(path: string, mode: number): Promise<void> {
   if (existsSync(path)) return;
   const parent = dirname(path);
@@ -58,14 +58,14 @@ async function makeFolder(path: string, mode: number): Promise<void> {
 }
 
 /**
- * Node has no flock, but its SQLite holds a lock of the kernel's on a file: two starts cannot both get it, and it ends
- * with the process, even one that was killed, so there is no stale lock and no process number to be mistaken.
+ * Locks the directory with SQLite's file lock, as Node has no flock. The kernel releases the lock when the process exits,
+ * even when it is killed, so there are no stale locks and no reused process ids.
  */
 function lock(path: string): () => void {
   const pidFile = join(path, 'bulkhead.pid');
   try {
     const file = join(path, 'lock');
-    // Whoever can read it can lock it, and keep every start from it.
+    // A user who can read the file can lock it, and so prevent every start.
     writeFileSync(file, '', { flag: 'a', mode: 0o600 });
     chmodSync(file, 0o600);
     const database = new DatabaseSync(file, { timeout: 0 });

@@ -1,4 +1,4 @@
-// `database.url`: a PostgreSQL server of the operator's own.
+// Parses `database.url`, the URL of an external PostgreSQL server.
 import type { DatabaseAccess } from './protocol.ts';
 import { WrongValue } from './setting-kinds.ts';
 
@@ -13,19 +13,19 @@ const modes: Readonly<Record<string, DatabaseAccess['ssl']>> = {
 const noHost = 'no-host.invalid';
 
 /**
- * Reads `postgres://user:password@host:port/database?sslmode=…`; `?host=/directory` names a Unix socket's directory
- * (https://www.postgresql.org/docs/18/libpq-connect.html#LIBPQ-CONNSTRING-URIS). Throws `WrongValue`, which does not
- * repeat the URL, as that holds a password.
+ * Parses `postgres://user:password@host:port/database?sslmode=…`; `?host=/directory` is the directory of a Unix socket
+ * (https://www.postgresql.org/docs/18/libpq-connect.html#LIBPQ-CONNSTRING-URIS). Throws `WrongValue` without the URL in
+ * its message, as the URL contains a password.
  */
 export function parseDatabaseUrl(text: string): DatabaseAccess {
-  // With a socket's directory the host is left empty, which only other schemes may.
+  // With a socket's directory the host is empty, which `URL` does not accept for this scheme.
   const url = URL.parse(text) ?? URL.parse(text.replace('@/', `@${noHost}/`));
   if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
     throw new WrongValue('must be a URL like postgres://user:password@host:5432/database');
   }
   const unknown = [...url.searchParams.keys()].find((name) => name !== 'sslmode' && name !== 'host');
   if (unknown !== undefined) {
-    // After a question mark in a password it is the rest of that.
+    // After an unescaped question mark in a password, it is the rest of the password.
     if (!/^\w+$/.test(unknown)) {
       throw new WrongValue('has a ? that is written as %3F where it does not begin parameters');
     }

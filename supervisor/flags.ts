@@ -1,23 +1,23 @@
-// The command line's settings: a flag for each, and `--set key=value`.
+// Parses the flags of the command line: one for each setting, `--set key=value`, and those of the command.
 import { parseArgs } from 'node:util';
 import { flagName, type SettingFlag, settingsByKey } from './config.ts';
 import { messageOf } from './errors.ts';
 import { StartRefused } from './start-refused.ts';
 
-/** Flags of one command besides the settings. */
+/** The flags of one command besides the settings. */
 export type CommandFlags = Readonly<Record<string, { type: 'string' | 'boolean' }>>;
 
-/** What was given. */
+/** The parsed flags. */
 export interface ParsedFlags {
   flags: SettingFlag[];
   json: boolean;
-  /** The value of a flag of the command's own. */
+  /** The value of one of the command's own flags. */
   own(name: string): string | undefined;
 }
 
 /**
- * Reads `--http-port 8080`, `--http-port=8080`, `--set http.port=8080` and the command's own flags. Throws `StartRefused`
- * for any other.
+ * Parses `--http-port 8080`, `--http-port=8080`, `--set http.port=8080` and the command's own flags. Throws `StartRefused`
+ * for any other flag.
  */
 export function readFlags(rawArgs: readonly string[], ownFlags: CommandFlags = {}): ParsedFlags {
   const keys = new Map([...settingsByKey.keys()].map((key) => [flagName(key).slice(2), key]));

@@ -1,4 +1,4 @@
-// Whether a data directory has served before: a server whose database is gone must not begin anew, open to whoever sets it up.
+// Detects a data directory whose database is missing. A server must not start with an empty one, which anyone could set up.
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,8 +11,8 @@ import { StartRefused } from './start-refused.ts';
 const servedMark = (dataDir: string) => join(dataDir, 'served');
 
 /**
- * Throws `StartRefused` when the data directory has served and has no database now: its disk is not mounted, or the setting
- * that names an external one was lost. Says which database is not used where there are two.
+ * Throws `StartRefused` when the data directory was in use and has no database now: its disk is not mounted, or the setting
+ * of an external database was lost. Warns when there are two databases and one is not used.
  */
 export function checkFormerDatabase({ data_dir, database }: Config, output: Output): void {
   const embedded = clusterFolder(data_dir);
@@ -29,7 +29,7 @@ export function checkFormerDatabase({ data_dir, database }: Config, output: Outp
   );
 }
 
-/** Remembers that the server has begun to serve. */
+/** Marks the data directory as in use. */
 export async function markServed({ data_dir }: Config, output: Output): Promise<void> {
   const mark = servedMark(data_dir);
   if (existsSync(mark)) return;

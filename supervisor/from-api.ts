@@ -1,4 +1,4 @@
-// Reading what an API process says: our own program, but a message of another shape must not end the supervisor.
+// Validates the messages of API processes, as a malformed message must not crash the supervisor.
 import type { FromApi, PeerRequest, RunnerRequest } from './protocol.ts';
 
 type Check = (value: unknown) => boolean;
@@ -7,7 +7,7 @@ const text: Check = (value) => typeof value === 'string';
 const number: Check = (value) => typeof value === 'number';
 const boolean: Check = (value) => typeof value === 'boolean';
 
-/** Files whose names stay in their folder. */
+/** Files whose names cannot leave their folder. */
 const files: Check = (value) => Array.isArray(value) && value.every(isFile);
 
 function isFile(value: unknown): boolean {
@@ -16,7 +16,7 @@ function isFile(value: unknown): boolean {
     typeof value.source === 'string';
 }
 
-/** The members of each message. */
+/** The members of each message type. */
 const members: Readonly<Record<FromApi['type'], Readonly<Record<string, Check>>>> = {
   progress: { message: text },
   ready: { url: text, initialized: boolean },
@@ -31,7 +31,7 @@ const members: Readonly<Record<FromApi['type'], Readonly<Record<string, Check>>>
   runner_check: { id: text, workspace: text, app: text, files, types: text },
 };
 
-/** Whether it is a message that the API sends. */
+/** True for a well-formed message of the API. */
 export function isApiMessage(message: unknown): message is FromApi {
   if (typeof message !== 'object' || message === null || !('type' in message)) return false;
   const type = String(message.type);
@@ -40,12 +40,12 @@ export function isApiMessage(message: unknown): message is FromApi {
   return wanted.every(([name, is]) => is(Reflect.get(message, name)));
 }
 
-/** Whether it is for, or from, another API process. */
+/** True for a message to other API processes. */
 export function isPeerRequest(message: FromApi): message is PeerRequest {
   return message.type.startsWith('peers_');
 }
 
-/** Whether it is about hook runners. */
+/** True for a message about hook runners. */
 export function isRunnerRequest(message: FromApi): message is RunnerRequest {
   return message.type.startsWith('runner_');
 }

@@ -1,18 +1,18 @@
-// Whether a process that runs does anything: one that hangs keeps its port open, and nobody hears of it.
+// The heartbeat of a child process: detects one that runs but hangs, as its port stays open and nothing else shows it.
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How a process is watched. Milliseconds. */
+/** The rules of a heartbeat. Milliseconds. */
 export interface HeartbeatRules {
-  /** Between two questions. */
+  /** The time between two pings. */
   intervalMs: number;
-  /** It is given up when it has answered nothing for so long. */
+  /** The process counts as hung after so long without a pong. */
   timeoutMs: number;
 }
 
-/** Longer than anything that an API process does between two messages, on a busy machine too. */
+/** The rules for API processes. Nothing they do between two messages takes so long, even on a busy machine. */
 export const apiHeartbeat: HeartbeatRules = { intervalMs: 3_000, timeoutMs: 30_000 };
 
-/** Asks a process again and again for a sign of life. */
+/** Pings a process until it no longer responds. */
 export class Heartbeat {
   readonly #rules: HeartbeatRules;
   #silentMs = 0;
@@ -21,20 +21,20 @@ export class Heartbeat {
     this.#rules = rules;
   }
 
-  /** It has answered. */
+  /** To be called for every pong. */
   beat(): void {
     this.#silentMs = 0;
   }
 
-  /** Rejects once it is silent for too long, or when the watch has `ended`. */
-  async watch(ask: () => void, ended: AbortSignal): Promise<never> {
+  /** Calls `ping` at each interval. Rejects when no pong has arrived for `timeoutMs`, or when `ended` is aborted. */
+  async watch(ping: () => void, ended: AbortSignal): Promise<never> {
     const { intervalMs: every, timeoutMs: patience } = this.#rules;
     this.#silentMs = 0;
     while (this.#silentMs < patience) {
-      ask();
+      ping();
       const before = performance.now();
       await pause(every, undefined, { signal: ended });
-      // Late ourselves: the machine was suspended or has too much to do, and the process had no chance to answer.
+      // This timer itself was late: the machine was suspended or is overloaded, and the process had no chance to respond.
       this.#silentMs = performance.now() - before > 2 * every ? 0 : this.#silentMs + every;
     }
     throw new Error(`did not answer for ${patience / 1_000} s`);

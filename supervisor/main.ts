@@ -3,11 +3,11 @@
 import './small-heap.ts';
 import { startWithCompileCache } from './compile-cache.ts';
 
-// No umask makes folders that others may write to: Node would put compiled code into one, and run it the next time.
+// With umask 0, other users could write to the folder of Node's compile cache, and so run code in the server.
 process.umask(process.umask(0o022) | 0o022);
 
 const load = () => import('./commands/command-line.ts');
 await startWithCompileCache(load);
-// Not before: what is loaded now is loaded from the cache.
+// Imported only now, as the cache is enabled.
 const { runCommandLine } = await load();
 await runCommandLine();

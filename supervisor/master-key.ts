@@ -1,14 +1,14 @@
-// The key that every other secret of the server is derived from or encrypted under.
+// The master key, from which all other secrets of the server are derived, or with which they are encrypted.
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { open, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf, systemErrorCode } from './errors.ts';
 import { StartRefused } from './start-refused.ts';
 
-/** Length of the master key in bytes. */
+/** The length of the master key in bytes. */
 const masterKeyBytes = 32;
 
-/** Reads 32 bytes of base64, base64url or hexadecimal digits; undefined when it is anything else. */
+/** Decodes 32 bytes of base64, base64url or hexadecimal digits; undefined for anything else. */
 export function decodeMasterKey(text: string): Buffer | undefined {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return undefined;
@@ -17,8 +17,8 @@ export function decodeMasterKey(text: string): Buffer | undefined {
 }
 
 /**
- * The configured key, else the one in `<data_dir>/master.key`, which is made if there is none. Throws `StartRefused`
- * when the file is not a key, is open to others, or is not the key that the data directory was made with.
+ * Returns the configured key, or the one in `<data_dir>/master.key`, which is created when missing. Throws `StartRefused`
+ * when the file is no key, is accessible to other users, or is not the key that the data directory was created with.
  */
 export async function openMasterKey(dataDir: string, configured: string): Promise<Buffer> {
   const file = join(dataDir, 'master.key');
@@ -36,7 +36,7 @@ export async function openMasterKey(dataDir: string, configured: string): Promis
   return checked(key, { check, known, source: configured === '' ? file : 'secrets.master_key' });
 }
 
-/** The password of a role of the embedded cluster. */
+/** Derives the password of a role of the embedded cluster. */
 export function derivePassword(masterKey: Buffer, role: string): string {
   const bytes = hkdfSync('sha256', masterKey, '', `bulkhead embedded postgres role ${role}`, masterKeyBytes);
   return Buffer.from(bytes).toString('base64url');
@@ -56,7 +56,7 @@ async function readKey(file: string): Promise<Buffer | undefined> {
   throw new StartRefused(`${file} must hold ${masterKeyBytes} bytes as base64 or hexadecimal digits`);
 }
 
-/** A wrong key would make every password wrong and every secret unreadable: better said at once, in one line. */
+/** Compares the key with the data directory's fingerprint. With a wrong key, all passwords and secrets would fail later. */
 async function checked(
   key: Buffer,
   { check, known, source }: { check: string; known: string | undefined; source: string },
@@ -89,7 +89,7 @@ async function write(file: string, text: string): Promise<void> {
   }
 }
 
-/** Whole and on disk, or not there: nothing that was encrypted under a key may outlive the key in a power cut. */
+/** Writes a file atomically and durably, so that a power cut cannot lose a key with which something was encrypted. */
 async function writeDurably(file: string, text: string): Promise<void> {
   const aside = await open(`${file}.new`, 'w', 0o600);
   await aside.writeFile(text);

@@ -1,24 +1,24 @@
-// What the supervisor prints, for itself and for PostgreSQL: one line a fact, as JSON or for a person. The API writes its
-// own lines to the same place.
+// The log of the supervisor and of PostgreSQL: one line for each event, as JSON or for people. The API writes its own lines to
+// the same output.
 
-/** How serious a line is. */
+/** The level of a log line. */
 export type OutputLevel = 'debug' | 'info' | 'warn' | 'error';
 
 const levels: readonly OutputLevel[] = ['debug', 'info', 'warn', 'error'];
 
 /** Writes lines to standard output. */
 export interface Output {
-  /** One line of the supervisor's own. */
+  /** Writes a line of the supervisor. */
   log: (level: OutputLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
-  /** The same at level `info`, whatever the least serious level is. */
+  /** Writes a line at level `info`, whatever level is configured. */
   logAlways: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
-  /** A line that a person is to act on: plain text on a terminal. */
+  /** Writes an instruction for the operator: plain text on a terminal. */
   hint: (text: string) => void;
-  /** A line that PostgreSQL wrote. */
+  /** Writes a line of PostgreSQL's log. */
   postgresLine: (line: string) => void;
 }
 
-/** What an output depends on. `write` gets whole lines with their ends. */
+/** Options of an output. `write` receives complete lines with their line ends. */
 export interface OutputOptions {
   level: OutputLevel;
   format: 'pretty' | 'json';
@@ -26,7 +26,7 @@ export interface OutputOptions {
   write: (text: string) => void;
 }
 
-/** Makes the output of a server. */
+/** Creates the output of a server. */
 export function createOutput(options: OutputOptions): Output {
   const { format, now, write } = options;
   const threshold = levels.indexOf(options.level);
@@ -60,7 +60,7 @@ const severities: Readonly<Record<string, OutputLevel>> = {
   PANIC: 'error',
 };
 
-/** What PostgreSQL says at every start and stop, or to every connection that meets one. */
+/** Messages of PostgreSQL at every start and stop, or to every connection during one. */
 const routine: readonly string[] = [
   'starting PostgreSQL',
   'listening on',
@@ -78,7 +78,7 @@ const routine: readonly string[] = [
   'terminating connection due to',
 ];
 
-/** Reads a line of PostgreSQL's log, `<pid> <severity>:  <message>`. */
+/** Parses a line of PostgreSQL's log, `<pid> <severity>:  <message>`. */
 export function readPostgresLine(text: string): { level: OutputLevel; message: string } {
   const match = /^\d+ ([A-Z]+?)\d?: {1,2}(.*)$/.exec(text);
   if (match === null) return { level: 'info', message: text.trim() };
@@ -89,7 +89,7 @@ export function readPostgresLine(text: string): { level: OutputLevel; message: s
   };
 }
 
-/** `2026-01-02T03:04:05.678Z info  postgres redo starts`, as the API writes its own lines. */
+/** Formats a line as `2026-01-02T03:04:05.678Z info  postgres redo starts`, like those of the API. */
 function pretty(entry: Readonly<Record<string, unknown>>): string {
   const { ts, level, part, message, ...rest } = entry;
   const fields = Object.entries(rest).map(([name, value]) =>

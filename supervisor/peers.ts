@@ -1,10 +1,10 @@
-// What API processes ask one another: passed on by the supervisor, which reads none of it.
+// Relays the questions that API processes ask one another, and the answers. The supervisor reads neither.
 import type { PeerReport, PeerRequest } from './protocol.ts';
 
-/** What an API process has of the others. */
+/** The connection of one API process to the others. */
 export interface PeerClient {
   handle: (request: PeerRequest) => void;
-  /** The process is gone. */
+  /** To be called when the process has exited. */
   close: () => void;
 }
 
@@ -16,18 +16,18 @@ interface Question {
   asker: PeerMember;
   waiting: Set<PeerMember>;
   answers: string[];
-  late: NodeJS.Timeout;
+  timer: NodeJS.Timeout;
 }
 
-/** A process that is busy for longer is left out. Milliseconds. */
+/** A process that takes longer is left out. Milliseconds. */
 const answerTimeoutMs = 1_000;
 
-/** The API processes that serve. */
+/** The API processes that serve, and the questions under way between them. */
 export class PeerRelay {
   readonly #members = new Set<PeerMember>();
   readonly #questions = new Map<string, Question>();
 
-  /** For an API process that serves from now on. */
+  /** Adds an API process that serves from now on. */
   join(send: PeerMember['send']): PeerClient {
     const member = { send };
     this.#members.add(member);
@@ -48,8 +48,8 @@ export class PeerRelay {
 
   #ask(asker: PeerMember, { id, question }: { id: string; question: string }): void {
     const waiting = new Set([...this.#members].filter((member) => member !== asker));
-    const late = setTimeout(() => this.#end(id, asked), answerTimeoutMs);
-    const asked = { asker, waiting, answers: [], late };
+    const timer = setTimeout(() => this.#end(id, asked), answerTimeoutMs);
+    const asked = { asker, waiting, answers: [], timer };
     this.#questions.set(id, asked);
     for (const member of waiting) member.send({ type: 'peer_asked', id, question });
     if (waiting.size === 0) this.#end(id, asked);
@@ -66,8 +66,8 @@ export class PeerRelay {
     if (question.waiting.delete(member) && question.waiting.size === 0) this.#end(id, question);
   }
 
-  #end(id: string, { asker, answers, late }: Question): void {
-    clearTimeout(late);
+  #end(id: string, { asker, answers, timer }: Question): void {
+    clearTimeout(timer);
     this.#questions.delete(id);
     if (this.#members.has(asker)) asker.send({ type: 'peers_answered', id, answers });
   }

@@ -1,18 +1,18 @@
-// What the kernel says of running processes.
+// Reads the kernel's process table, `/proc`.
 import { readdir, readFile } from 'node:fs/promises';
 
-/** CPU time in milliseconds and resident memory in bytes. */
+/** The CPU time in milliseconds and the resident memory in bytes of a process. */
 export interface ProcessUsage {
   cpu: number;
   rss: number;
 }
 
-/** USER_HZ, which is 100 on every processor that Linux still runs Deno on. Milliseconds. */
+/** One tick of USER_HZ, which is 100 on every architecture that Deno runs on. Milliseconds. */
 const tickMs = 10;
 
 /**
- * The innermost process below one that only waits for it, as bubblewrap does, or the process itself. Undefined when it
- * is gone, or where there is no /proc.
+ * The innermost descendant of a process that only waits for its child, as bubblewrap does; the process itself when it has no
+ * child. Undefined when it has exited or there is no `/proc`.
  */
 export async function findProcess(pid: number): Promise<number | undefined> {
   const parents = new Map<number, number>();
@@ -28,7 +28,7 @@ export async function findProcess(pid: number): Promise<number | undefined> {
   return innermost;
 }
 
-/** What the process has used since its start; undefined when it is gone. */
+/** The usage of a process since its start; undefined when it has exited. */
 export async function measure(pid: number): Promise<ProcessUsage | undefined> {
   const row = await readStat(pid);
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
@@ -37,7 +37,7 @@ export async function measure(pid: number): Promise<ProcessUsage | undefined> {
   return { cpu: row.ticks * tickMs, rss: Number(kilobytes) * 1024 };
 }
 
-/** A process as `/proc` has it, in state `Z` or `X` when it has ended; undefined when it is gone, or cannot be seen. */
+/** The `/proc` entry of a process; its state is `Z` or `X` after its exit. Undefined when there is none, or it is hidden. */
 export async function readStat(
   pid: number,
 ): Promise<{ name: string; state: string; parent: number; ticks: number } | undefined> {

@@ -1,4 +1,4 @@
-// What the supervisor and the API process say to each other, as types only.
+// The messages between the supervisor and the programs of the API. Types only.
 
 /** The effective configuration. Keys are spelled as an operator writes them (docs/reference/configuration.md). */
 export interface Config {
@@ -45,7 +45,7 @@ export interface Config {
   log: { level: 'debug' | 'info' | 'warn' | 'error'; format: 'pretty' | 'json' };
 }
 
-/** How the API reaches PostgreSQL as the provisioner role (CREATEDB, CREATEROLE, never superuser). */
+/** The connection parameters of PostgreSQL for the provisioner role (CREATEDB, CREATEROLE, never superuser). */
 export interface DatabaseAccess {
   /** Directory of the Unix socket, or a host name. */
   host: string;
@@ -54,104 +54,104 @@ export interface DatabaseAccess {
   password: string;
   /** Name of the control database. */
   database: string;
-  /** TLS for a remote server, as `sslmode` of the URL says. */
+  /** The TLS mode, `sslmode` of the URL. */
   ssl: 'disable' | 'prefer' | 'require' | 'verify-full';
 }
 
-/** How strongly hook code is walled in: see docs/explanation/walls.md. */
+/** The level of the sandbox around hook code: see docs/explanation/walls.md. */
 export type SandboxLevel = 'deno' | 'os';
 
-/** The wall in effect. With level `none` no hook runs on this server, and `why` says what is missing. */
+/** The sandbox in effect. At level `none`, no hook runs on this server. */
 export interface Sandbox {
   level: SandboxLevel | 'none';
-  /** One line for the operator. */
+  /** The reason for the level, one line for the operator. */
   why: string;
 }
 
-/** First message to an API process: everything it must know; it never reads the environment. */
+/** The first message to an API process, which never reads the environment. */
 export interface ApiStart {
   type: 'start';
   config: Config;
   database: DatabaseAccess;
-  /** 32 bytes, base64. Role passwords and encryption keys are derived from it. */
+  /** 32 bytes as base64. Role passwords and encryption keys are derived from it. */
   masterKey: string;
-  /** Which of `api.workers` this is, from 0. Worker 0 migrates and reaps. */
+  /** The index of this process among `api.workers`, from 0. Worker 0 migrates and reaps. */
   worker: number;
-  /** Whether it takes the place of one that served and died; the others go on meanwhile. */
+  /** True when it replaces a process that has served and died, while the others continue. */
   successor: boolean;
   sandbox: Sandbox;
 }
 
 /**
- * What an API process asks of the hook runners. `id` is a UUID of its choice, for one process of one app, never used
- * again. The runners of an API process end with it.
+ * A request of an API process about hook runners. `id` is a UUID that the API process chooses for one runner of one app,
+ * and never reuses. The runners of an API process end with it.
  */
 export type RunnerRequest =
-  /** Answered by `runner_started` or `runner_refused`. `memory_mb` bounds the whole process, in MiB. */
+  /** Starts a runner. The response is `runner_started` or `runner_refused`. `memory_mb` limits the process, in MiB. */
   | { type: 'runner_start'; id: string; workspace: string; app: string; memory_mb: number }
   /**
-   * `kill`: at once; `fault` then counts it as a crash of the app. Otherwise the caller closes the socket next, which
-   * ends the runner, and what is left after a second is killed. `runner_exited` follows either way.
+   * Stops a runner. With `kill`, it is killed at once, and `fault` counts that as a crash of the app. Otherwise the API
+   * closes the socket next, which ends the runner, and the supervisor kills it after a second. `runner_exited` follows.
    */
   | { type: 'runner_stop'; id: string; kill: boolean; fault?: true }
-  /** The app's code is another now: its crashes are forgotten. A change on disk does the same. */
+  /** Clears the crashes of an app whose code has changed. A change on disk does the same. */
   | { type: 'runner_clear_crashes'; workspace: string; app: string }
-  /** Answered by `runner_measured`, while the runner lives. */
+  /** Measures a runner. The response is `runner_measured`, or none when the runner has exited. */
   | { type: 'runner_measure'; id: string }
-  /** Checks the types of an app's files. Answered by `runner_checked`; no process of `id` comes of it. */
+  /** Checks the types of an app's files. The response is `runner_checked`. It starts no runner. */
   | {
     type: 'runner_check';
     id: string;
     workspace: string;
     app: string;
     files: readonly { file: string; source: string }[];
-    /** The declarations they are written against. */
+    /** The declarations that the files are checked against. */
     types: string;
   };
 
-/** Why there is no runner: too many crashes, too many runners, no wall (`Sandbox`), or the system refused. */
+/** The reason for a refused start: too many crashes, too many runners, no sandbox, or an error of the system. */
 export type RunnerRefusal = 'breaker_open' | 'full' | 'no_sandbox' | 'cannot_start';
 
-/** Why types were not checked: it took too long, a newer check of the app took its place, or it failed, as the log says. */
+/** The reason for a missing check: it took too long, a newer check of the app replaced it, or it failed and was logged. */
 export type Unchecked = 'late' | 'superseded' | 'failed';
 
-/** What `deno check` wrote, at most 256 KiB; or why there is none of it to rely on. */
+/** The output of `deno check`, cut to 256 KiB; or the reason for a missing check. */
 export type CheckResult = { output: string } | { unchecked: Unchecked };
 
-/** What an API process hears of its own runners, and of the hook files of all apps. */
+/** A report to an API process about its own runners, or about the hook files of any app. */
 export type RunnerReport =
   /**
-   * Comes with the API's end of the runner's channel as the handle of the message (a `Socket`, not yet read); undefined
-   * when the runner died meanwhile. `pid` leads the process group.
+   * The handle of the message is the API's end of the runner's channel, a `Socket` that was not read yet; undefined when
+   * the runner has died meanwhile. `pid` is the leader of the process group.
    */
   | { type: 'runner_started'; id: string; pid: number }
-  /** `retry_ms`: no sooner is another try of use. `message` is one line for the operator. */
+  /** A retry is useful after `retry_ms` at the earliest. `message` is one line for the operator. */
   | { type: 'runner_refused'; id: string; reason: RunnerRefusal; retry_ms: number; message: string }
   | { type: 'runner_exited'; id: string }
-  /** At most 64 KiB a second of an app; control characters but line ends escaped. */
+  /** Standard output and error, at most 64 KiB a second for an app. Control characters are escaped, except line ends. */
   | { type: 'runner_output'; id: string; text: string }
   | { type: 'runner_checked'; id: string } & CheckResult
   | { type: 'runner_measured'; id: string; cpu_ms: number; rss_bytes: number }
-  /** Files of the app changed in `hooks.dir`, by whoever; neither id need be that of anything. */
+  /** Files of the app have changed in `hooks.dir`. The ids are folder names, and may not exist. */
   | { type: 'hooks_changed'; workspace: string; app: string };
 
-/** What an API process asks of the others, and answers to them; `id` is a UUID of the one that asks. */
+/** A question of an API process to the others, or an answer to one. `id` is a UUID that the asking process chooses. */
 export type PeerRequest =
-  /** Answered by `peers_answered`. */
+  /** A question. The response is `peers_answered`. */
   | { type: 'peers_ask'; id: string; question: string }
-  /** To the `peer_asked` of this id. */
+  /** The answer to the `peer_asked` with this id. */
   | { type: 'peers_answer'; id: string; answer: string };
 
-/** What an API process hears of the others. */
+/** A question of another API process, or the answers of the others. */
 export type PeerReport =
   | { type: 'peer_asked'; id: string; question: string }
-  /** Of those that answered within a second. */
+  /** The answers of the processes that responded within a second. */
   | { type: 'peers_answered'; id: string; answers: readonly string[] };
 
-/** Supervisor to API. A `ping` is answered by `pong` at once: without that the process is killed as one that hangs. */
+/** A message from the supervisor to the API. The response to `ping` is `pong`; a process without it is killed as hung. */
 export type ToApi = ApiStart | { type: 'stop' } | { type: 'ping' } | RunnerReport | PeerReport;
 
-/** API to supervisor. `failed` is a start that cannot succeed by trying again (its message is for the operator). */
+/** A message from the API to the supervisor. `failed` is a start that would fail again; its message is for the operator. */
 export type FromApi =
   | { type: 'progress'; message: string }
   | { type: 'ready'; url: string; initialized: boolean }
@@ -160,14 +160,14 @@ export type FromApi =
   | RunnerRequest
   | PeerRequest;
 
-/** What every program gets that a command runs beside the server. */
+/** The first message to a one-shot program, which a command runs beside the server. */
 export interface ProgramStart {
   database: DatabaseAccess;
-  /** 32 bytes, base64. */
+  /** 32 bytes as base64. */
   masterKey: string;
 }
 
-/** What such a program says: its results, then `done`; or `failed` with a line for the operator. */
+/** A message of a one-shot program: its results, then `done`; or `failed` with a line for the operator. */
 export type FromProgram<Result> =
   | { type: 'result'; result: Result }
   | { type: 'done' }
@@ -179,15 +179,15 @@ export interface MasterPassword {
   password: string;
 }
 
-/** What the program that verifies audit logs is asked. */
+/** The first message to the program that verifies audit logs. */
 export interface VerifyStart extends ProgramStart {
-  /** The system's log, one workspace's, or all there are. */
+  /** The system's log, one workspace's, or all. */
   log: 'all' | 'system' | { workspace: string };
-  /** A last seal that was kept. */
+  /** The last seal of an earlier verification. */
   head: { seq: number; hash: string } | null;
 }
 
-/** What was found in one log. `seq` and `id` say which seal and row it is about, as far as that is known. */
+/** The result for one log. */
 export interface VerifiedLog {
   /** `system`, or `workspace <id>`. */
   log: string;
@@ -196,7 +196,7 @@ export interface VerifiedLog {
   removed: number;
   /** The last seal, as `<seq>:<hash>`. */
   head: string;
-  /** The first hundred. */
+  /** The first hundred faults, with seal and row where they are known. */
   faults: { seq: number | null; id: string | null; what: string }[];
   faulty: number;
 }

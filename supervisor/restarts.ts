@@ -1,20 +1,20 @@
-// When a process that died is started again.
+// Decides when a crashed process is restarted: exponential back-off, and a circuit breaker.
 
-/** How patient the supervisor is with one child. All times in milliseconds. */
+/** The restart rules of one child. All times in milliseconds. */
 export interface RestartRules {
-  /** Wait after the first crash; doubles with every further one. */
+  /** The wait after the first crash. It doubles with every further one. */
   firstWaitMs: number;
   maxWaitMs: number;
-  /** This many crashes within `window`, none of them after a healthy while, open the breaker. */
+  /** So many crashes within `windowMs`, none after a healthy period, open the breaker. */
   maxCrashes: number;
   windowMs: number;
-  /** How long the breaker stays open. */
+  /** The time for which the breaker stays open. */
   openMs: number;
-  /** A child that was ready for so long starts with a clean slate when it dies. */
+  /** A child that was ready for so long is healthy: its earlier crashes no longer count. */
   healthyMs: number;
 }
 
-/** For the API and PostgreSQL: one that was serving and is killed must be back at once, however often that happens. */
+/** The rules for the API and PostgreSQL. One that was serving and is killed must restart at once, however often that happens. */
 export const coreRestartRules: RestartRules = {
   firstWaitMs: 100,
   maxWaitMs: 30_000,
@@ -24,7 +24,7 @@ export const coreRestartRules: RestartRules = {
   healthyMs: 150,
 };
 
-/** What to do after a crash: wait so many milliseconds; `opened` says that this crash opened the breaker. */
+/** The decision after a crash: the wait in milliseconds, and true when this crash opened the breaker. */
 export interface RestartDecision {
   waitMs: number;
   opened: boolean;
@@ -39,7 +39,7 @@ export class Restarts {
     this.#rules = rules;
   }
 
-  /** Notes a crash at `now`, of a child that had been ready since `readySince` (undefined: never was). */
+  /** Records a crash at `now` of a child that had been ready since `readySince`; undefined when it never was. */
   crashed(now: number, readySince: number | undefined): RestartDecision {
     const rules = this.#rules;
     if (readySince !== undefined && now - readySince >= rules.healthyMs) this.#crashes = [];

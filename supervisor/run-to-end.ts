@@ -1,7 +1,7 @@
-// Programs that do one thing and exit.
+// Runs a command to its exit.
 import { type Command, type Exit, spawn } from './spawn.ts';
 
-/** Runs a command to its end and answers its exit with the last lines it wrote. An aborted signal kills it. */
+/** Runs a command and returns its exit with the last 20 lines of its output. An aborted signal kills it. */
 export async function runToEnd(
   command: Omit<Command, 'onLine'>,
   signal?: AbortSignal,

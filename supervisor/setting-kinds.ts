@@ -1,9 +1,9 @@
-// The kinds of values that settings have: how each is read from a file and from text, and how it is described.
+// The kinds of settings: how a value of each kind is read from a file and from text, and how the kind is described.
 
-/** What is wrong with a value, where its kind can say more than what is expected: completes its key. */
+/** An invalid value of which more can be said than what is expected. The message completes the setting's key. */
 export class WrongValue extends Error {}
 
-/** A kind of value. Both readers answer undefined for what is not one, or throw `WrongValue`. */
+/** A kind of setting. Both readers return undefined for an invalid value, or throw `WrongValue`. */
 export interface SettingKind<Value> {
   /** Completes "must be …". */
   expected: string;
@@ -13,7 +13,7 @@ export interface SettingKind<Value> {
   readText: (text: string) => Value | undefined;
 }
 
-/** Text that matches; `expected` describes it. */
+/** Text that is `valid`. `expected` describes it. */
 export function textKind(
   expected = 'text',
   valid: (value: string) => boolean = () => true,
@@ -60,7 +60,7 @@ export function choiceKind<const Word extends string>(...choices: readonly Word[
   return { expected: `one of ${choices.join(', ')}`, read, readText: read };
 }
 
-/** A list of texts; as text a JSON array, or separated by commas. */
+/** A list of texts. Read from text, it is a JSON array, or separated by commas. */
 export function listKind(item: SettingKind<string>): SettingKind<readonly string[]> {
   const read = (value: unknown) => {
     if (!Array.isArray(value)) return undefined;
@@ -74,7 +74,7 @@ export function listKind(item: SettingKind<string>): SettingKind<readonly string
   };
 }
 
-/** Either of two kinds; the first is tried first. */
+/** One of two kinds. The first is tried first. */
 export function eitherKind<First, Second>(
   first: SettingKind<First>,
   second: SettingKind<Second>,
@@ -94,7 +94,7 @@ function parseJson(given: string): unknown {
   try {
     return JSON.parse(given);
   } catch {
-    // Not a list: the caller says what is expected.
+    // Not JSON: the caller reports what is expected.
     return undefined;
   }
 }

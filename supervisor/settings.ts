@@ -1,4 +1,4 @@
-// Every setting of the server: one row each.
+// All settings of the server, one row each.
 import { parseDatabaseUrl } from './database-url.ts';
 import { decodeMasterKey } from './master-key.ts';
 import type { Config } from './protocol.ts';
@@ -23,7 +23,7 @@ export interface Setting<Value> {
   secret: boolean;
 }
 
-/** A setting for every member of the configuration, however deep. */
+/** A setting for every member of the configuration, at any depth. */
 export type SettingsOf<Part> = {
   [Key in keyof Part]: Part[Key] extends boolean | number | string | readonly string[] ? Setting<Part[Key]>
     : SettingsOf<Part[Key]>;

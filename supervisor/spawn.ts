@@ -1,4 +1,4 @@
-// Starting processes: the one way the supervisor runs anything.
+// Starts child processes. The supervisor runs every program through `spawn`.
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -7,55 +7,55 @@ import { systemErrorCode } from './errors.ts';
 import { firstDescriptor, type OrphanSignal, withLifeline } from './lifeline.ts';
 import { stopReading } from './node-internals.ts';
 
-/** What to run, and how. */
+/** A program to run, and its environment. */
 export interface Command {
   file: string;
   args: readonly string[];
-  /** The whole environment: nothing of the supervisor's own is handed down. */
+  /** The complete environment. Nothing is inherited from the supervisor. */
   env: Readonly<Record<string, string>>;
-  /** Runs as this user; only root can ask for it. */
+  /** The user to run as. Requires root. */
   user?: { uid: number; gid: number };
-  /** Text for standard input; without it, standard input is empty. */
+  /** Text for standard input, which is empty by default. */
   input?: string;
   /** Opens a message channel to the process. */
   ipc?: { onMessage: (message: unknown) => void };
-  /** Gets every line of the output; without it standard output and error are the supervisor's own. */
+  /** Receives every line of the output. By default, standard output and error are inherited. */
   onLine?: (line: string) => void;
-  /** Gets the output as streams instead, which it must read. */
+  /** Receives the output as streams instead, which it must read. */
   onOutput?: (output: Record<'stdout' | 'stderr', Readable>) => void;
-  /** Gives it a socket as descriptor 3, whose other end is `Running.socket`. */
+  /** Opens a socket as descriptor 3, whose other end is `RunningProcess.socket`. */
   socket?: boolean;
-  /** What its process group is sent when the supervisor is gone; `none` for a command that sees to its own end. */
+  /** The signal for its process group when the supervisor dies; `none` for a command that ends by itself then. */
   orphanSignal: OrphanSignal | 'none';
 }
 
-/** How a process ended. */
+/** The exit of a process. */
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
 
-/** A process that was started. */
+/** A started process. */
 export interface RunningProcess {
   readonly pid: number;
-  /** Resolves when it has ended; whatever is left of its group has been killed then. */
+  /** Resolves when the process has exited and the rest of its group was killed. */
   readonly exited: Promise<Exit>;
-  /** Resolves when, besides, all of its output was read: later, when a process of another group holds it open. */
+  /** Resolves when all of its output was read, too. That is later when a process of another group holds the output open. */
   readonly closed: Promise<unknown>;
-  /** The other end of its socket. Nothing was read from it when `spawn` returns. */
+  /** The other end of its socket. Nothing has been read from it when `spawn` returns. */
   readonly socket: Socket | undefined;
   /**
-   * Sends a message over the channel, with a socket that is the process's alone from then on. What cannot be delivered
-   * is dropped and the socket closed, as the process is ending then.
+   * Sends a message over the channel, with a socket whose ownership passes to the process. When the process is ending, the
+   * message is dropped and the socket closed.
    */
   send(message: object, socket?: Socket): void;
   /** Signals the process itself. */
   signal(name: NodeJS.Signals): void;
-  /** Kills the process and its whole group at once. */
+  /** Kills the process and its whole group. */
   killGroup(): void;
 }
 
-/** Starts a process in a group of its own that does not outlive the supervisor. Throws when it cannot be started. */
+/** Starts a process in its own process group, which does not outlive the supervisor. Throws when it cannot be started. */
 export function spawn(command: Command): RunningProcess {
   const piped = command.onLine !== undefined || command.onOutput !== undefined;
   const { subprocess, pid } = start(command, piped ? 'pipe' : 'inherit');
@@ -67,7 +67,7 @@ export function spawn(command: Command): RunningProcess {
   const killGroup = () => signalGroup(pid);
   const exited = new Promise<Exit>((resolve) => {
     nodeChildProcess.on('exit', (code, signal) => {
-      // The watcher of the lifeline outlives its command: ended here, or it would stay as long as the supervisor.
+      // Ends the watcher of the lifeline, which would otherwise run as long as the supervisor.
       killGroup();
       resolve({ code, signal });
     });
@@ -80,7 +80,7 @@ export function spawn(command: Command): RunningProcess {
     socket: command.socket === true && end instanceof Socket ? end : undefined,
     send: (message, socket) => {
       if (socket !== undefined) stopReading(socket);
-      // Once sent, the object here is a husk without its descriptor; destroying it tells those who wait for its end.
+      // After sending, this socket has no descriptor; destroying it emits the end to its listeners.
       if (nodeChildProcess.connected) nodeChildProcess.send(message, socket, {}, () => socket?.destroy());
       else socket?.destroy();
     },

@@ -1,15 +1,15 @@
-// Standard output of the supervisor, whose reader may stop reading: a pager, a paused terminal, a log driver that hangs.
+// Non-blocking standard output, as its reader may stop reading: a pager, a paused terminal, a log driver that hangs.
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { systemErrorCode } from './errors.ts';
 
-/** What waits for a reader; lines beyond it are lost. */
+/** The limit of buffered bytes; further lines are dropped. */
 const maxBufferedBytes = 1_048_576;
 const retryMs = 20;
-/** What a reader gets to take the last lines of a process that ends. */
+/** The time in which a reader can take the last lines when the process exits. */
 const exitFlushMs = 500;
 
-/** Writes to standard output without waiting for a reader; one that went away does no harm either. */
+/** Returns a function that writes to standard output without blocking, and without failing when the reader has gone. */
 export function openStandardOutput(): (text: string) => void {
   const descriptor = ownDescriptor();
   let waiting: Buffer[] = [];
@@ -44,9 +44,9 @@ export function openStandardOutput(): (text: string) => void {
 }
 
 /**
- * A pipe or terminal is opened a second time where the system allows that: not to wait is a matter of how it was opened, and
- * Node has writes to a terminal wait. A socket is made so for all who have it. A supervisor that waited could neither stop
- * nor start anything.
+ * A non-blocking descriptor of standard output. A pipe or terminal is opened a second time where the system allows it, as
+ * O_NONBLOCK belongs to the open file, which other processes share. For a socket, Node sets it. A supervisor that blocks on a
+ * write could neither stop nor start anything.
  */
 function ownDescriptor(): number {
   const kind = fstatSync(1);
@@ -55,7 +55,7 @@ function ownDescriptor(): number {
       return openSync('/proc/self/fd/1', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     }
   } catch {
-    // There is no /proc, or it is another user's: then as it is.
+    // There is no /proc, or the file is another user's: the descriptor stays as it is.
   }
   if (kind.isFIFO() || kind.isSocket()) new Socket({ fd: 1, readable: false });
   return 1;
