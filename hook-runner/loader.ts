@@ -25,7 +25,7 @@ export interface LoadedFile {
 /** How files are loaded. */
 export interface LoadOptions {
   /** Top-level code that has not finished by then is a fault of its file. */
-  readonly milliseconds: number;
+  readonly timeoutMs: number;
   readonly api: ModuleApi;
   /** Called with the files whose top-level code is under way, whenever they are others. */
   readonly onProgress: (underWay: readonly string[]) => void;
@@ -41,7 +41,7 @@ interface LoadAttempt {
 /** Loads all files, each of which may import the others. One whose top-level code waits does not hold up the others. */
 export async function loadFiles(
   files: readonly SourceFile[],
-  { milliseconds, api, onProgress }: LoadOptions,
+  { timeoutMs, api, onProgress }: LoadOptions,
 ): Promise<LoadedFile[]> {
   const sources = safeMap<string, string>();
   for (const { file, source } of files) sources.set(file, source);
@@ -50,7 +50,7 @@ export async function loadFiles(
   const served = serve(files, imports, api);
   const attempts = safeMap<string, LoadAttempt>();
   for (const { file } of files) attempts.set(file, { file, failure: null, isUnderWay: false });
-  await evaluate(importedFirst(files).flatMap((file) => attempts.get(file) ?? []), milliseconds, onProgress);
+  await evaluate(importedFirst(files).flatMap((file) => attempts.get(file) ?? []), timeoutMs, onProgress);
   return new FailureReport([...attempts.values()], imports, served).describeAll(timeoutMs);
 }
 
@@ -108,11 +108,11 @@ function refusingCode(message: string): string {
  */
 async function evaluate(
   attempts: readonly LoadAttempt[],
-  milliseconds: number,
+  timeoutMs: number,
   onProgress: LoadOptions['onProgress'],
 ): Promise<void> {
-  const deadline = after(milliseconds);
-  const share = milliseconds / (attempts.length + 1);
+  const deadline = after(timeoutMs);
+  const share = timeoutMs / (attempts.length + 1);
   let isOver = false;
   const report = () => {
     if (!isOver) onProgress(filesUnderWay(attempts));
@@ -147,8 +147,8 @@ function filesUnderWay(attempts: readonly LoadAttempt[]): readonly string[] {
   return files;
 }
 
-function after(milliseconds: number): Promise<void> {
-  return new OriginalPromise((resolve) => void startTimer(resolve, milliseconds));
+function after(timeoutMs: number): Promise<void> {
+  return new OriginalPromise((resolve) => void startTimer(resolve, timeoutMs));
 }
 
 /** Resolves with the first of two. Without `Promise.race`, which a file that has run may have replaced. */

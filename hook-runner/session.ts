@@ -68,7 +68,7 @@ export class Session {
     replaceGlobals(this.#createGlobals(lines, format));
     this.#start(id, async () => {
       const files = await loadFiles(this.#load.files, {
-        milliseconds: limits.load_ms,
+        timeoutMs: limits.load_ms,
         api,
         onProgress: (underWay) => this.#channel.send({ type: 'loading', id, files: underWay }),
       });
