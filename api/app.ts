@@ -21,7 +21,7 @@ import {
   bufferedResponse,
   errorResponse,
   refuseWithoutRoute,
-  render,
+  renderResponse,
   startRawResponse,
 } from './pipeline/render.ts';
 import { createContext } from './pipeline/request-context.ts';
@@ -52,10 +52,10 @@ async function serve(pipeline: Pipeline, event: H3Event, match: RouteMatch): Pro
     const result = await respond(pipeline, request, match, log);
     response = result instanceof RawResponse
       ? await startRawResponse(pipeline, request, result)
-      : render(pipeline, request, result);
+      : renderResponse(pipeline, request, result);
   } catch (thrown) {
     const error = await explainFailure(deps.definitions, log.target, thrown);
-    response = render(pipeline, request, errorResponse(deps, request, error));
+    response = renderResponse(pipeline, request, errorResponse(deps, request, error));
   }
   if (hasPriority) deps.traffic.ended();
   logRequest(deps, request, log, response.status);

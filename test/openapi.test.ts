@@ -9,7 +9,7 @@ import { describeApi } from '../api/contract/openapi.ts';
 import { routeErrors } from '../api/contract/route-errors.ts';
 import { routes } from '../api/routes/index.ts';
 import { route } from '../api/contract/route.ts';
-import { object, text } from '../api/contract/schema.ts';
+import { object, string } from '../api/contract/schema.ts';
 import { pages } from './reference/pages.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -154,7 +154,7 @@ describe('the errors of a route', () => {
   });
 
   it('include those of a body, of a query and its own', () => {
-    const body = object({ name: text() });
+    const body = object({ name: string() });
     expect(answered({ body })).toEqual(expect.arrayContaining(['validation', 'deserialization']));
     expect(answered({ query: body })).toEqual(expect.arrayContaining(['validation']));
     expect(answered({ query: body })).not.toContain('deserialization');

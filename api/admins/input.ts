@@ -4,12 +4,12 @@ import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import type { Deps } from '../deps.ts';
 import { fail, failValidation } from '../errors.ts';
-import { list, text } from '../contract/schema.ts';
+import { array, string } from '../contract/schema.ts';
 
 /** A person's name; may be empty. */
-export const adminName = text({ max: 200 });
+export const adminName = string({ max: 200 });
 /** Apps of an app admin; empty for a workspace admin. */
-export const adminApps = list(text({ min: 1, max: 40 }), { max: 1_000 });
+export const adminApps = array(string({ min: 1, max: 40 }), { max: 1_000 });
 
 /** The list without repetitions. Throws `400 validation` naming the apps that do not exist. */
 export async function checkApps(

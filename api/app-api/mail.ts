@@ -6,7 +6,7 @@ import { check } from '../contract/check.ts';
 import { emailText } from '../contract/credentials.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import { object, optional, text } from '../contract/schema.ts';
+import { object, optional, string } from '../contract/schema.ts';
 
 /** The mails that the hooks of one app may send: a burst, and one more after each interval. */
 export const hookMailLimits: MailBudget = { burst: 100, everySeconds: 6 };
@@ -21,14 +21,14 @@ const lifeSeconds = 86_400;
 const mailSchema = object({
   to: emailText,
   // A line break would begin another header (RFC 5322 section 2.2).
-  subject: text({
+  subject: string({
     min: 1,
     max: maxSubjectLength,
     pattern: /^[^\p{Cc}\u2028\u2029]*$/u,
     hint: 'must be one line without control characters',
   }),
-  text: text(),
-  html: optional(text()),
+  text: string(),
+  html: optional(string()),
 });
 
 /** Enqueues a mail. Throws `400 validation`, and `429` when the app or its workspace has sent too many. */

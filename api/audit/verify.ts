@@ -6,7 +6,7 @@ import { Secrets } from '../../storage/secrets.ts';
 import { StartRefused } from '../../storage/boot/start-refused.ts';
 import { listWorkspaceDatabases } from '../../storage/control/workspaces.ts';
 import type { VerifiedLog, VerifyStart } from '../../supervisor/protocol.ts';
-import { runOneShot, withConnection } from '../process/one-shot.ts';
+import { runAsOneShot, withConnection } from '../process/one-shot.ts';
 
 /** Verifies the requested logs, one after another. Throws `StartRefused`, `StorageError`. */
 async function verify(start: VerifyStart, report: (verified: VerifiedLog) => void): Promise<void> {
@@ -34,4 +34,4 @@ function toReport(log: string, { head, ...verdict }: ChainVerdict): VerifiedLog 
   return { log, ...verdict, head: `${head.seq}:${head.hash}` };
 }
 
-runOneShot(verify);
+runAsOneShot(verify);

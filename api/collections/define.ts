@@ -5,29 +5,29 @@ import { kindNames, kinds } from '../../storage/app/fields/kinds.ts';
 import type { FieldError } from '../errors.ts';
 import {
   anyValue,
+  array,
   boolean,
   described,
-  list,
-  number,
+  finiteNumber,
   object,
   oneOf,
   optional,
   type Schema,
-  text,
+  string,
 } from '../contract/schema.ts';
 import { fieldNameFault } from './names.ts';
 
 const maxFields = 500;
 
 const fieldSchema = object({
-  name: text(),
+  name: string(),
   kind: oneOf(kindNames),
   required: optional(described(boolean(), 'Refuses a missing or null value.')),
   default: optional(described(anyValue(), 'The value that a create stores when the field is left out.')),
-  min: optional(described(number(), 'Least value of a number; least length of a text.')),
-  max: optional(number()),
-  options: optional(described(list(text()), 'The values of a `select`.')),
-  target: optional(described(text(), 'The collection that a `relation` points to, or `users`.')),
+  min: optional(described(finiteNumber(), 'Least value of a number; least length of a text.')),
+  max: optional(finiteNumber()),
+  options: optional(described(array(string()), 'The values of a `select`.')),
+  target: optional(described(string(), 'The collection that a `relation` points to, or `users`.')),
   cascade_delete: optional(
     described(boolean(), 'Deletes the record together with the one that it points to.'),
   ),
@@ -35,12 +35,12 @@ const fieldSchema = object({
   index: optional(boolean()),
 });
 
-const fieldsSchema = list(fieldSchema, { max: maxFields });
+const fieldsSchema = array(fieldSchema, { max: maxFields });
 
 /** The body of a create. */
 export const collectionBody = object({
   schema: object({
-    id: text(),
+    id: string(),
     kind: optional(oneOf(['base', 'auth', 'view'])),
     fields: fieldsSchema,
   }),
@@ -49,7 +49,7 @@ export const collectionBody = object({
 /** The body of a change, with the full list of fields. */
 export const collectionChangeBody = object({
   schema: object({
-    id: optional(text()),
+    id: optional(string()),
     kind: optional(oneOf(['base', 'auth', 'view'])),
     fields: fieldsSchema,
   }),

@@ -2,13 +2,13 @@
 import type { CollectionDefinition, Field } from '../../storage/definition.ts';
 import { usersId } from '../../storage/workspace/identities.ts';
 import { fail } from '../errors.ts';
-import { list, object, oneOf, text, timestamp } from '../contract/schema.ts';
+import { array, object, oneOf, string, timestamp } from '../contract/schema.ts';
 import { fieldResponse } from './define.ts';
 import { allFields } from './implied.ts';
 
 /** The schema of a collection. */
 export const collectionResponse = object({
-  schema: object({ id: text(), kind: oneOf(['base', 'auth']), fields: list(fieldResponse) }),
+  schema: object({ id: string(), kind: oneOf(['base', 'auth']), fields: array(fieldResponse) }),
   created_at: timestamp(),
   updated_at: timestamp(),
 });

@@ -32,7 +32,7 @@ function schema<Value>(
 }
 
 /** Text of `min` to `max` characters (code points), optionally of a pattern; `hint` is the message when it does not match. */
-export function text(
+export function string(
   limits: { min?: number; max?: number; pattern?: RegExp; hint?: string; format?: string } = {},
 ): Schema<string> {
   const { min, max, pattern, hint, format } = limits;
@@ -89,7 +89,7 @@ export function integer(limits: { min?: number; max?: number } = {}): Schema<num
 }
 
 /** A finite number. */
-export function number(): Schema<number> {
+export function finiteNumber(): Schema<number> {
   return schema({ type: 'number' }, (value) => Number.isFinite(value) || 'must be a number');
 }
 
@@ -107,7 +107,7 @@ export function timestamp(): Schema<Date> {
 }
 
 /** A list of at most `max` items. */
-export function list<Item>(item: Schema<Item>, limits: { max?: number } = {}): Schema<Item[]> {
+export function array<Item>(item: Schema<Item>, limits: { max?: number } = {}): Schema<Item[]> {
   const { max } = limits;
   const json: JsonSchema = { type: 'array', items: item.json };
   if (max !== undefined) json.maxItems = max;
@@ -171,7 +171,7 @@ export function described<Value>(inner: Schema<Value>, description: string): Sch
 }
 
 /** Either of two schemas. Only for responses: the errors of input would be unclear. */
-export function either<A, B>(a: Schema<A>, b: Schema<B>): Schema<A | B> {
+export function anyOf<A, B>(a: Schema<A>, b: Schema<B>): Schema<A | B> {
   const struct = superstruct.define<unknown>('either', (value) => a.struct.is(value) || b.struct.is(value));
   return { struct, json: { anyOf: [a.json, b.json] }, isOptional: false };
 }
@@ -195,7 +195,7 @@ export function variants<const M extends Record<string, Schema<unknown>>>(
 /** A page of a list. */
 export function pageSchema<Item>(item: Schema<Item>) {
   return object({
-    items: list(item),
+    items: array(item),
     page: integer({ min: 1 }),
     per_page: integer({ min: 1, max: 200 }),
     total_items: described(integer({ min: -1 }), '-1 when `skip_total=true`'),
@@ -204,7 +204,7 @@ export function pageSchema<Item>(item: Schema<Item>) {
 }
 
 /** The response of a route that has nothing to show. */
-export const done = object({ ok: yes() });
+export const okResponse = object({ ok: yes() });
 
 const unknownField = superstruct.define<unknown>('unknown', () => 'unknown field');
 

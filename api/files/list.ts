@@ -3,15 +3,15 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import { type FileRow, listFiles } from '../../storage/app/files.ts';
 import type { Page, PageRequest } from '../../storage/sql/page.ts';
 import type { Deps } from '../deps.ts';
-import { integer, object, text, timestamp, type ValueOf } from '../contract/schema.ts';
+import { integer, object, string, timestamp, type ValueOf } from '../contract/schema.ts';
 import type { Principal } from '../scope.ts';
 import { listedUploader } from './access.ts';
 
 /** The schema of a file. */
 export const fileResponse = object({
-  id: text({ format: 'uuid' }),
-  filename: text(),
-  mime: text(),
+  id: string({ format: 'uuid' }),
+  filename: string(),
+  mime: string(),
   size: integer({ min: 0 }),
   created_at: timestamp(),
 });

@@ -19,7 +19,7 @@ export interface OpenServer {
 }
 
 /** Where to listen. */
-export interface ServerOptions {
+export interface ListenOptions {
   host: string;
   port: number;
   /** True to share the port with other processes (SO_REUSEPORT). */
@@ -39,7 +39,7 @@ const timeoutCheckMs = 1_000;
 const idlePollMs = 50;
 
 /** Opens the port. Throws `StartRefused` when it is taken; never chooses another port instead. */
-export async function openServer(handler: RequestListener, options: ServerOptions): Promise<OpenServer> {
+export async function openServer(handler: RequestListener, options: ListenOptions): Promise<OpenServer> {
   const guarded = limitPipelining(refuseAmbiguous(handler, options.securityHeaders));
   const opening = options.isShared ? openShared(guarded, options) : open(guarded, options);
   const server = await opening.catch((error: unknown) => refuse(error, options));
@@ -56,14 +56,14 @@ export async function openServer(handler: RequestListener, options: ServerOption
   return { url: `http://${host}:${port}`, close: (timeoutMs) => close(server, timeoutMs) };
 }
 
-function refuse(error: unknown, { host, port }: ServerOptions): never {
+function refuse(error: unknown, { host, port }: ListenOptions): never {
   const reason = error instanceof Error ? error.message : String(error);
   throw new StartRefused(
     `cannot listen on port ${port} of ${host}: ${reason}; set http.port (BULKHEAD_HTTP__PORT) or http.host`,
   );
 }
 
-async function open(handler: RequestListener, { host, port }: ServerOptions): Promise<Server> {
+async function open(handler: RequestListener, { host, port }: ListenOptions): Promise<Server> {
   const opening = listhen(handler, {
     hostname: host,
     port: port === 0 ? { random: true, verbose: false } : { port, random: false, verbose: false },
@@ -88,7 +88,7 @@ async function open(handler: RequestListener, { host, port }: ServerOptions): Pr
 /** Opens a shared port with Node itself, because listhen cannot. */
 async function openShared(
   handler: RequestListener,
-  { host, port, isFirst }: ServerOptions,
+  { host, port, isFirst }: ListenOptions,
 ): Promise<Server> {
   // A foreign server that shares its port would share it with this one too, and each would get requests of the other.
   if (isFirst && port !== 0) await requireFree({ host, port });

@@ -1,7 +1,7 @@
 // Log events: what the code reports, and how it is written.
 import { lineWriter } from './line-writer.ts';
 import type { Role } from '../scope.ts';
-import { openStandardOutput } from './standard-output.ts';
+import { openOutputDescriptor } from './standard-output.ts';
 
 /** An event with a log line. No member may hold a secret or a body. */
 export type LogEvent =
@@ -66,7 +66,7 @@ export interface LogOptions {
 export function logObserver(options: LogOptions): Observe {
   const threshold = order.indexOf(options.level);
   const format = options.format === 'json' ? jsonLine : prettyLine;
-  const writeLine = lineWriter(options.descriptor ?? openStandardOutput());
+  const writeLine = lineWriter(options.descriptor ?? openOutputDescriptor());
   const stamp = timestamps();
   return (event) => {
     const level = levels[event.type];

@@ -5,7 +5,7 @@ import { constants, fstatSync, openSync } from 'node:fs';
  * Opens standard output and returns its descriptor. With descriptor 1, writes to a paused terminal would block one of the few
  * threads that read files and make hashes, and delay the end of the process.
  */
-export function openStandardOutput(): number {
+export function openOutputDescriptor(): number {
   try {
     const kind = fstatSync(1);
     if (!kind.isFIFO() && !kind.isCharacterDevice()) return 1;

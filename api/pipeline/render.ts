@@ -48,7 +48,7 @@ export function refuseWithoutRoute({ allow }: RouteMatch): never {
 }
 
 /** Adds the headers that every response carries. */
-export function render(
+export function renderResponse(
   { securityHeaders, cors }: Pick<RequestGuards, 'securityHeaders' | 'cors'>,
   request: RequestInfo,
   { status, headers, body }: BufferedResponse,

@@ -4,14 +4,14 @@ import type { Config } from '../../supervisor/protocol.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import {
+  array,
   described,
   fieldMap,
-  list,
   nullable,
   object,
   oneOf,
   pageSchema,
-  text,
+  string,
   timestamp,
   type ValueOf,
 } from '../contract/schema.ts';
@@ -23,7 +23,7 @@ import { policyDefinitions } from './definitions.ts';
 import { policySpec } from './stored.ts';
 
 const policyMembers = {
-  field: text(),
+  field: string(),
   scope: oneOf(['system', 'workspace', 'app']),
   spec: described(nullable(policySpec), 'The value that this level has set.'),
   effective: described(policySpec, 'The value in effect here, with every level above applied.'),
@@ -44,11 +44,11 @@ export const policyResponse = object(policyMembers);
 export const policyListResponse = pageSchema(policyResponse);
 
 /** What a PUT changed below. */
-const cascadedResponse = list(object({
+const cascadedResponse = array(object({
   scope: oneOf(['workspace', 'app']),
-  workspace: text(),
-  app: nullable(text()),
-  field: text(),
+  workspace: string(),
+  app: nullable(string()),
+  field: string(),
   from: policySpec,
   to: policySpec,
 }));

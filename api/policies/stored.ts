@@ -1,6 +1,15 @@
 // The shape of a PolicySpec: for bodies, for answers, and for what is read back from the database.
 import { check } from '../contract/check.ts';
-import { boolean, list, number, object, oneOf, type Schema, text, variants } from '../contract/schema.ts';
+import {
+  array,
+  boolean,
+  finiteNumber,
+  object,
+  oneOf,
+  type Schema,
+  string,
+  variants,
+} from '../contract/schema.ts';
 import type { PolicySpec } from './spec.ts';
 
 /** Words of an `enum_set`: this many, each this long. */
@@ -9,14 +18,14 @@ const maxWordLength = 255;
 
 /** A PolicySpec. Whether `min` is above `max`, and what a field allows, is checked elsewhere. */
 export const policySpec: Schema<PolicySpec> = variants('kind', {
-  range: object({ kind: oneOf(['range']), min: number(), max: number() }),
+  range: object({ kind: oneOf(['range']), min: finiteNumber(), max: finiteNumber() }),
   toggle: variants('state', {
     locked: object({ kind: oneOf(['toggle']), state: oneOf(['locked']), value: boolean() }),
     open: object({ kind: oneOf(['toggle']), state: oneOf(['open']), default: boolean() }),
   }),
   enum_set: object({
     kind: oneOf(['enum_set']),
-    allowed: list(text({ min: 1, max: maxWordLength }), { max: maxWords }),
+    allowed: array(string({ min: 1, max: maxWordLength }), { max: maxWords }),
   }),
   free: object({ kind: oneOf(['free']) }),
 });

@@ -16,7 +16,7 @@ export interface IdleCollectorParts {
 }
 
 /** Collects once whenever the process turns idle after work. Idle means little processor time, whatever it is used for. */
-export class IdleCollector {
+export class IdleGarbageCollector {
   readonly #parts: IdleCollectorParts;
   #lastCheckMs: number;
   #lastCollectionMs = 0;
@@ -40,7 +40,7 @@ export class IdleCollector {
 
 /** Starts to check this process, until it ends. */
 export function collectWhenIdle(): void {
-  const collector = new IdleCollector({ cpuTimeMs, collect: garbageCollector() });
+  const collector = new IdleGarbageCollector({ cpuTimeMs, collect: garbageCollector() });
   setInterval(() => collector.check(), checkIntervalMs).unref();
 }
 

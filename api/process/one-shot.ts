@@ -4,7 +4,7 @@ import { type Connection, Pool } from '../../storage/connections/pool.ts';
 import type { DatabaseAccess, FromProgram, ProgramStart } from '../../supervisor/protocol.ts';
 
 /** Waits for the start message, does the work, and sends its results, its end or its failure. Call it once in a program. */
-export function runOneShot<Start extends ProgramStart, Result>(
+export function runAsOneShot<Start extends ProgramStart, Result>(
   work: (start: Start, sendResult: (result: Result) => void) => Promise<void>,
 ): void {
   const send = (message: FromProgram<Result>) => void process.send?.(message);

@@ -5,7 +5,7 @@ import { declaredOnly } from '../collections/response.ts';
 import { ruleResponse, rulesResponse, showRules } from '../rules/response.ts';
 import { putRule, requireAction, resetRule } from '../rules/change.ts';
 import { templates } from '../rules/compile.ts';
-import { described, done, nullable, object, oneOf, optional, text } from '../contract/schema.ts';
+import { described, nullable, object, okResponse, oneOf, optional, string } from '../contract/schema.ts';
 
 /** Lists the rules of all actions. */
 export const accessRulesShow = route({
@@ -27,7 +27,7 @@ export const accessRulesPut = route({
   scope: 'app_admin',
   body: object({
     template: oneOf(templates),
-    filter: described(optional(nullable(text())), 'A filter expression; with the template `filter` only.'),
+    filter: described(optional(nullable(string())), 'A filter expression; with the template `filter` only.'),
   }),
   status: 200,
   response: ruleResponse,
@@ -44,7 +44,7 @@ export const accessRulesReset = route({
   summary: 'Resets the access rule of an action to the default: admins only.',
   scope: 'app_admin',
   status: 200,
-  response: done,
+  response: okResponse,
   handle: ({ deps, target, params: { action }, principal, origin, now }) =>
     resetRule(deps, target, { action, by: { principal, origin, now } }),
 });

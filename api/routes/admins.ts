@@ -10,13 +10,13 @@ import { wrongPassword } from '../auth/passwords/policy.ts';
 import { emailText, passwordText } from '../contract/credentials.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { described, done, object, optional, pageSchema, text } from '../contract/schema.ts';
+import { described, object, okResponse, optional, pageSchema, string } from '../contract/schema.ts';
 
 const apps = described(
   optional(adminApps),
   'The apps of an app admin. Empty: an admin of the whole workspace.',
 );
-const uuid = text({
+const uuid = string({
   pattern: /^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$/,
   hint: 'must be a UUID',
   format: 'uuid',
@@ -88,7 +88,7 @@ export const adminsRemove = route({
   summary: 'Deletes an admin and revokes all tokens of that admin at once.',
   scope: 'master',
   status: 200,
-  response: done,
+  response: okResponse,
   handle: async ({ deps, params, target, principal, origin, now }) => {
     await removeAdmin(deps, { workspace: target.workspace, id: params.id }, { principal, origin, now });
     return { ok: true };

@@ -5,13 +5,13 @@ import { removeApp } from '../apps/remove.ts';
 import { renameApp } from '../apps/rename.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { done, object, optional, pageSchema, text, timestamp } from '../contract/schema.ts';
+import { object, okResponse, optional, pageSchema, string, timestamp } from '../contract/schema.ts';
 import { tenantId, tenantName } from './workspaces.ts';
 
 const app = object({
-  id: text(),
-  workspace: text(),
-  name: text(),
+  id: string(),
+  workspace: string(),
+  name: string(),
   created_at: timestamp(),
   updated_at: timestamp(),
 });
@@ -90,7 +90,7 @@ export const appsRemove = route({
   summary: 'Deletes an app with everything in it.',
   scope: 'workspace_admin',
   status: 200,
-  response: done,
+  response: okResponse,
   handle: async ({ deps, target, principal, origin, now }) => {
     await removeApp(deps, target.app, { principal, origin, now });
     return { ok: true };

@@ -9,15 +9,15 @@ import {
   oneOf,
   optional,
   pageSchema,
-  text,
+  string,
   timestamp,
   type ValueOf,
 } from '../contract/schema.ts';
 
 const query = object({
   ...pageQueryMembers,
-  action: described(optional(text({ max: 200 })), 'A part of the action, in upper or lower case.'),
-  actor: described(optional(text({ max: 400 })), 'The whole name of the actor.'),
+  action: described(optional(string({ max: 200 })), 'A part of the action, in upper or lower case.'),
+  actor: described(optional(string({ max: 400 })), 'The whole name of the actor.'),
   format: described(
     optional(oneOf(['json', 'jsonl'])),
     'jsonl: all entries that match, one a line (application/x-ndjson), newest first, without pages.',
@@ -34,11 +34,11 @@ const rawTypes = {
 } as const;
 
 const entries = pageSchema(object({
-  id: text({ format: 'uuid' }),
+  id: string({ format: 'uuid' }),
   ts: timestamp(),
-  actor: text(),
-  action: text(),
-  target: text(),
+  actor: string(),
+  action: string(),
+  target: string(),
   details: fieldMap('Everything else that was recorded.'),
 }));
 

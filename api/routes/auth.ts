@@ -11,14 +11,14 @@ import { refresh } from '../auth/sessions/refresh.ts';
 import { passwordText } from '../contract/credentials.ts';
 import { fail } from '../errors.ts';
 import { route } from '../contract/route.ts';
-import { described, done, either, object, optional, text } from '../contract/schema.ts';
+import { anyOf, described, object, okResponse, optional, string } from '../contract/schema.ts';
 import { userResponse } from '../auth/account/user-response.ts';
 import { userSession } from './sign-in-response.ts';
 
 /** As long as a name or an address may be; a longer one is nobody's. */
-const loginName = text({ max: 320 });
-const refreshToken = text({ max: 1_000 });
-const session = object({ access_token: text(), refresh_token: text(), admin: adminResponse });
+const loginName = string({ max: 320 });
+const refreshToken = string({ max: 1_000 });
+const session = object({ access_token: string(), refresh_token: string(), admin: adminResponse });
 
 /** Logs a master admin in. */
 export const masterLogin = route({
@@ -44,7 +44,7 @@ export const masterPassword = route({
   scope: 'master',
   body: object({ current_password: passwordText, new_password: passwordText }),
   status: 200,
-  response: done,
+  response: okResponse,
   errors: ['bad_credentials'],
   bodyErrors: wrongPassword('new_password'),
   handle: async ({ deps, principal, body, origin, now }) => {
@@ -64,7 +64,7 @@ export const refreshAny = route({
   body: object({ refresh_token: optional(refreshToken) }),
   bodyMayBeEmpty: true,
   status: 200,
-  response: either(session, userSession),
+  response: anyOf(session, userSession),
   errors: ['unauthorized'],
   handle: async (call) => {
     const { deps, body, cookie, origin, now } = call;
@@ -86,7 +86,7 @@ export const logout = route({
   }),
   bodyMayBeEmpty: true,
   status: 200,
-  response: done,
+  response: okResponse,
   handle: async ({ deps, body, cookie, bearer, overrides, origin, now }) => {
     const tokens = {
       refreshToken: body.refresh_token ?? cookie('rt'),
@@ -107,7 +107,7 @@ export const adminLogin = route({
   body: object({
     email: loginName,
     password: passwordText,
-    app: described(optional(text({ max: 40 })), 'Makes the tokens valid for this app only.'),
+    app: described(optional(string({ max: 40 })), 'Makes the tokens valid for this app only.'),
   }),
   status: 200,
   response: session,
@@ -146,6 +146,6 @@ export const me = route({
   summary: 'Returns the admin or end-user that the token belongs to.',
   scope: 'member',
   status: 200,
-  response: either(adminResponse, userResponse),
+  response: anyOf(adminResponse, userResponse),
   handle: ({ deps, principal, target }) => describeMe(deps, principal, target.workspace),
 });

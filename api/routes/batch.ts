@@ -3,16 +3,16 @@ import { runBatch } from '../records/batch.ts';
 import { hookErrors } from '../hooks/errors.ts';
 import { route } from '../contract/route.ts';
 import {
+  anyOf,
+  array,
   described,
-  done,
-  either,
   fieldMap,
   integer,
-  list,
   object,
+  okResponse,
   oneOf,
   optional,
-  text,
+  string,
 } from '../contract/schema.ts';
 import { record, senderOf } from './records.ts';
 
@@ -20,8 +20,8 @@ const maximalWrites = 100;
 
 const request = object({
   method: oneOf(['POST', 'PATCH', 'DELETE']),
-  collection: text(),
-  id: optional(described(text(), 'The record to change or delete.')),
+  collection: string(),
+  id: optional(described(string(), 'The record to change or delete.')),
   body: optional(fieldMap('The same as in a request that creates or changes one record.')),
 });
 
@@ -33,14 +33,14 @@ export const batch = route({
   scope: 'anyone',
   body: object({
     requests: described(
-      list(request, { max: maximalWrites }),
+      array(request, { max: maximalWrites }),
       'Run in this order. A later one may point to a record that an earlier one creates.',
     ),
   }),
   status: 200,
   response: object({
     results: described(
-      list(object({ status: integer({ min: 200, max: 201 }), body: either(record, done) })),
+      array(object({ status: integer({ min: 200, max: 201 }), body: anyOf(record, okResponse) })),
       'For each write, the response that it would get by itself. An error names its request: `requests.3: …`.',
     ),
   }),

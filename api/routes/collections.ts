@@ -7,7 +7,7 @@ import { dropCollection } from '../collections/drop.ts';
 import { listCollections } from '../collections/list.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { described, done, object, oneOf, optional, pageSchema } from '../contract/schema.ts';
+import { described, object, okResponse, oneOf, optional, pageSchema } from '../contract/schema.ts';
 
 /** Lists the collections of an app. */
 export const collectionsList = route({
@@ -78,7 +78,7 @@ export const collectionsDrop = route({
   summary: 'Deletes a collection with all its records.',
   scope: 'app_admin',
   status: 200,
-  response: done,
+  response: okResponse,
   errors: ['conflict'],
   handle: ({ deps, target, principal, origin, now }) =>
     dropCollection(deps, target.app, { id: target.collection.id, by: { principal, origin, now } }),

@@ -2,7 +2,7 @@
 import { fail } from '../errors.ts';
 import { serveEvents } from '../realtime/delivery/sse.ts';
 import { RawResponse, route } from '../contract/route.ts';
-import { described, object, optional, text } from '../contract/schema.ts';
+import { described, object, optional, string } from '../contract/schema.ts';
 
 /** Streams the events of a collection. */
 export const collectionEvents = route({
@@ -14,7 +14,7 @@ export const collectionEvents = route({
   scope: 'anyone',
   query: object({
     filter: described(
-      optional(text()),
+      optional(string()),
       'A filter expression. Only records that pass it are included.',
     ),
   }),
@@ -24,7 +24,7 @@ export const collectionEvents = route({
   status: 200,
   contentType: 'text/event-stream',
   response: described(
-    text(),
+    string(),
     'Events `record_created`, `record_updated` and `record_deleted`, each with the record as JSON; `reset` when ' +
       'missed events are no longer available; `unauthorized` as the last event when the caller may no longer read ' +
       'the stream.',
@@ -52,7 +52,7 @@ export const appRealtime = route({
   summary: 'Opens a WebSocket for changes of many collections.',
   scope: 'anyone',
   status: 101,
-  response: text(),
+  response: string(),
   errors: ['validation'],
   handle: (): never => fail('validation', 'Upgrade: this path is for WebSockets (RFC 6455 version 13)'),
 });

@@ -13,12 +13,12 @@ import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
 import {
   described,
-  done,
   integer,
   object,
+  okResponse,
   optional,
   pageSchema,
-  text,
+  string,
   timestamp,
 } from '../contract/schema.ts';
 
@@ -27,7 +27,7 @@ const files = '/api/workspaces/:workspace/apps/:app/files';
 /** The request and response headers of a download, with a token or a link. */
 const ofDownload = {
   status: 200,
-  response: described(text(), 'The content of the file.'),
+  response: described(string(), 'The content of the file.'),
   contentType: '*/*',
   headers: {
     'Range': 'One range of bytes. For several ranges, the whole file is sent.',
@@ -114,7 +114,7 @@ export const filesRemove = route({
   summary: 'Deletes a file. Admins may delete any file, end-users their own.',
   scope: 'member',
   status: 200,
-  response: done,
+  response: okResponse,
   errors: ['conflict', ...hookErrors],
   handle: ({ deps, target: { app }, params: { id }, principal, origin: { requestId }, now }) =>
     removeFile(deps, app, { id, principal, requestId, now }),
@@ -134,7 +134,7 @@ export const filesLink = route({
     ),
   }),
   status: 201,
-  response: object({ url: described(text(), 'A path on this server.'), expires_at: timestamp() }),
+  response: object({ url: described(string(), 'A path on this server.'), expires_at: timestamp() }),
   requireTarget: ({ deps, target: { app }, params: { id } }) => requireFile(deps, app, id),
   handle: async ({ deps, target: { app }, params: { id }, principal, body, now }) => {
     const file = await requireFileAccess(deps, app, { id, principal, purpose: 'read' });
@@ -150,7 +150,7 @@ export const filesShared = route({
   scope: 'open',
   query: object({
     expires: described(integer({ min: 0 }), 'From the link.'),
-    signature: described(text({ max: 100 }), 'From the link.'),
+    signature: described(string({ max: 100 }), 'From the link.'),
   }),
   ...ofDownload,
   errors: ['forbidden', 'range_not_satisfiable'],

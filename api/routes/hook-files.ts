@@ -9,30 +9,30 @@ import {
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
 import {
+  array,
   described,
   integer,
-  list,
   nullable,
   object,
   pageSchema,
-  text,
+  string,
   timestamp,
 } from '../contract/schema.ts';
 
 const fileMembers = {
-  filename: text(),
+  filename: string(),
   size: described(integer({ min: 0 }), 'In bytes.'),
   updated_at: timestamp(),
 };
 const fault = object({
-  file: text(),
-  message: text(),
+  file: string(),
+  message: string(),
   line: nullable(integer()),
   column: nullable(integer()),
 });
 const loading = object({
-  loaded: described(list(text()), 'Names of the files that are in effect.'),
-  errors: described(list(fault), 'Why the other files are not in effect.'),
+  loaded: described(array(string()), 'Names of the files that are in effect.'),
+  errors: described(array(fault), 'Why the other files are not in effect.'),
 });
 
 /** Lists the files. */
@@ -54,7 +54,7 @@ export const hookFilesShow = route({
   summary: 'Returns a hook file with its source.',
   scope: 'app_admin',
   status: 200,
-  response: object({ ...fileMembers, source: text() }),
+  response: object({ ...fileMembers, source: string() }),
   errors: ['validation', 'conflict'],
   handle: ({ deps, target, params: { filename } }) => showHookFile(deps, target.app, filename),
 });
@@ -65,13 +65,13 @@ export const hookFilesPut = route({
   path: '/api/workspaces/:workspace/apps/:app/hooks/:filename',
   summary: 'Writes a hook file and loads the hooks of the app again.',
   scope: 'app_admin',
-  body: object({ source: text() }),
+  body: object({ source: string() }),
   status: 200,
   response: object({
     file: object(fileMembers),
     reload: loading,
     warnings: described(
-      list(fault),
+      array(fault),
       'What the type checker finds. The file is in effect nevertheless.',
     ),
   }),

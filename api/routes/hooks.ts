@@ -6,22 +6,22 @@ import { typesOf } from '../hooks/files/types.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { RawResponse, route } from '../contract/route.ts';
 import {
+  array,
   boolean,
   described,
-  done,
   fieldMap,
   integer,
-  list,
   nullable,
   object,
+  okResponse,
   oneOf,
   optional,
   pageSchema,
-  text,
+  string,
   timestamp,
 } from '../contract/schema.ts';
 
-const variable = object({ name: text(), updated_at: timestamp() });
+const variable = object({ name: string(), updated_at: timestamp() });
 
 /** Lists the names of variables. */
 export const hookVariablesList = route({
@@ -53,7 +53,7 @@ export const hookVariablesPut = route({
   path: '/api/workspaces/:workspace/apps/:app/hooks/env/:variable',
   summary: 'Sets a variable and loads the hooks of the app again.',
   scope: 'app_admin',
-  body: object({ value: text() }),
+  body: object({ value: string() }),
   status: 200,
   response: variable,
   errors: ['conflict'],
@@ -68,7 +68,7 @@ export const hookVariablesRemove = route({
   summary: 'Removes a variable and loads the hooks of the app again.',
   scope: 'app_admin',
   status: 200,
-  response: done,
+  response: okResponse,
   errors: ['validation'],
   handle: async ({ deps, target, params, principal, origin, now }) => {
     await removeVariable(deps, target.app, { name: params.variable, by: { principal, origin, now } });
@@ -77,11 +77,11 @@ export const hookVariablesRemove = route({
 });
 
 const entry = object({
-  ts: text({ format: 'date-time' }),
+  ts: string({ format: 'date-time' }),
   level: oneOf(['debug', 'info', 'warn', 'error']),
-  message: text(),
-  file: nullable(text()),
-  request_id: nullable(text()),
+  message: string(),
+  file: nullable(string()),
+  request_id: nullable(string()),
   fields: nullable(fieldMap('The fields given to `$app.log`, or the place where an error was thrown.')),
 });
 
@@ -122,14 +122,14 @@ export const hookStatus = route({
     processes: described(integer(), 'Number of API processes that responded.'),
     running: boolean(),
     generation: nullable(integer()),
-    loaded: list(text()),
+    loaded: array(string()),
     registrations: object({ hooks: integer(), routes: integer(), jobs: integer() }),
-    jobs: list(
+    jobs: array(
       object({
-        name: text(),
-        expression: text(),
-        last_run: nullable(text({ format: 'date-time' })),
-        next_run: nullable(text({ format: 'date-time' })),
+        name: string(),
+        expression: string(),
+        last_run: nullable(string({ format: 'date-time' })),
+        next_run: nullable(string({ format: 'date-time' })),
       }),
     ),
     runs: integer(),
@@ -151,6 +151,6 @@ export const hookTypes = route({
   scope: 'app_admin',
   status: 200,
   contentType: 'text/plain; charset=utf-8',
-  response: text(),
+  response: string(),
   handle: ({ target }) => typesOf(target.app),
 });

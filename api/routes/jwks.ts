@@ -1,15 +1,15 @@
 // The public keys that access tokens can be verified with (RFC 7517), at two paths.
 import { type RequestContext, route } from '../contract/route.ts';
-import { list, object, oneOf, text } from '../contract/schema.ts';
+import { array, object, oneOf, string } from '../contract/schema.ts';
 
 const keySet = object({
-  keys: list(object({
+  keys: array(object({
     kty: oneOf(['RSA']),
-    n: text(),
-    e: text(),
+    n: string(),
+    e: string(),
     alg: oneOf(['RS256']),
     use: oneOf(['sig']),
-    kid: text(),
+    kid: string(),
   })),
 });
 

@@ -11,10 +11,10 @@ import {
 import { removeProvider, setProvider } from '../auth/oauth/set-provider.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { described, done, object, optional, pageSchema, text } from '../contract/schema.ts';
+import { described, object, okResponse, optional, pageSchema, string } from '../contract/schema.ts';
 import { onlyApp, respondToSignIn, signInResponses } from './sign-in-response.ts';
 
-const redirectUri = text({ min: 1, max: 2_000 });
+const redirectUri = string({ min: 1, max: 2_000 });
 
 /** Responds with the URL of the provider. */
 export const oauthAuthorize = route({
@@ -27,7 +27,7 @@ export const oauthAuthorize = route({
     redirect_uri: described(redirectUri, 'The URL that the provider sends the user back to.'),
   }),
   status: 200,
-  response: object({ authorize_url: text({ format: 'uri' }), state: text() }),
+  response: object({ authorize_url: string({ format: 'uri' }), state: string() }),
   handle: async ({ deps, target, params, query, now }) => {
     const { provider } = params;
     return await beginSignIn(deps, target.workspace, { provider, redirectUri: query.redirect_uri, now });
@@ -41,8 +41,8 @@ export const oauthCallback = route({
   summary: 'Completes a sign-in with a provider. If the user is new, creates an end-user without a password.',
   scope: 'anyone',
   body: object({
-    code: text({ min: 1, max: 4_000 }),
-    state: text({ max: 200 }),
+    code: string({ min: 1, max: 4_000 }),
+    state: string({ max: 200 }),
     redirect_uri: described(optional(redirectUri), 'Default: the one that the sign-in began with.'),
     app: onlyApp,
   }),
@@ -103,7 +103,7 @@ export const providersRemove = route({
   summary: 'Removes a provider. Its end-users stay.',
   scope: 'workspace_admin',
   status: 200,
-  response: done,
+  response: okResponse,
   handle: async ({ deps, target, params, principal, origin, now }) => {
     const at = { workspace: target.workspace, name: params.provider };
     await removeProvider(deps, at, { principal, origin, now });

@@ -10,7 +10,7 @@ import {
 } from '../policies/show.ts';
 import { policySpec } from '../policies/stored.ts';
 import { route } from '../contract/route.ts';
-import { done, object } from '../contract/schema.ts';
+import { object, okResponse } from '../contract/schema.ts';
 
 const query = object(pageQueryMembers);
 
@@ -58,7 +58,7 @@ export const policiesSystemRemove = route({
   summary: 'Removes a policy of the server. The built-in limit, if there is one, is in effect again.',
   scope: 'master',
   status: 200,
-  response: done,
+  response: okResponse,
   handle: ({ deps, params: { field }, principal, origin, now }) =>
     removePolicy(deps, {}, { field, caller: { principal, origin, now } }),
 });
@@ -110,7 +110,7 @@ export const policiesWorkspaceRemove = route({
   summary: 'Removes a policy of a workspace. The limit of the level above is in effect again.',
   scope: 'workspace_admin',
   status: 200,
-  response: done,
+  response: okResponse,
   handle: ({ deps, target: { workspace }, params: { field }, principal, origin, now }) =>
     removePolicy(deps, { workspace }, { field, caller: { principal, origin, now } }),
 });
@@ -161,7 +161,7 @@ export const policiesAppRemove = route({
   summary: 'Removes a policy of an app. The limit of the level above is in effect again.',
   scope: 'app_admin',
   status: 200,
-  response: done,
+  response: okResponse,
   handle: ({ deps, target: { app }, params: { field }, principal, origin, now }) =>
     removePolicy(deps, { app }, { field, caller: { principal, origin, now } }),
 });

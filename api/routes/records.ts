@@ -12,16 +12,16 @@ import { removeRecord } from '../records/remove.ts';
 import { updateRecord } from '../records/update.ts';
 import { type RequestOrigin, route } from '../contract/route.ts';
 import { admit } from '../rules/access.ts';
-import { described, done, fieldMap, object, optional, pageSchema, text } from '../contract/schema.ts';
+import { described, fieldMap, object, okResponse, optional, pageSchema, string } from '../contract/schema.ts';
 import type { Principal } from '../scope.ts';
 
 /** The schema of a record. */
 export const record = object({
-  id: text({ format: 'uuid' }),
-  collection: text(),
+  id: string({ format: 'uuid' }),
+  collection: string(),
   fields: fieldMap('Every field of the collection; null for an empty one.'),
-  created_at: optional(text({ format: 'date-time' })),
-  updated_at: optional(text({ format: 'date-time' })),
+  created_at: optional(string({ format: 'date-time' })),
+  updated_at: optional(string({ format: 'date-time' })),
   expand: optional(
     fieldMap(
       'For each relation its record, which may have an `expand` of its own, or null if there is none that the caller may read.',
@@ -31,11 +31,11 @@ export const record = object({
 
 const selection = {
   fields: described(
-    optional(text()),
+    optional(string()),
     'The fields and timestamps to return, separated by commas; default all.',
   ),
   expand: described(
-    optional(text()),
+    optional(string()),
     'Relations, separated by commas, whose records are added under `expand`. `author.company` follows a second ' +
       'relation; at most three in a row.',
   ),
@@ -51,10 +51,10 @@ export const recordsList = route({
     ...pageQueryMembers,
     ...selection,
     sort: described(
-      optional(text()),
+      optional(string()),
       'Fields to sort by, separated by commas; a `-` before a field means descending order.',
     ),
-    filter: described(optional(text()), 'A filter expression. Only records that pass it are included.'),
+    filter: described(optional(string()), 'A filter expression. Only records that pass it are included.'),
   }),
   status: 200,
   response: pageSchema(record),
@@ -125,7 +125,7 @@ export const recordsRemove = route({
   summary: 'Deletes a record.',
   scope: 'anyone',
   status: 200,
-  response: done,
+  response: okResponse,
   errors: ['conflict', ...hookErrors],
   admit: ({ deps, target, principal, now, queryParameters }) =>
     admit(deps, target, 'delete', { principal, now, query: queryParameters() }),

@@ -3,12 +3,12 @@ import { respondWithTokens } from '../auth/sessions/cookies.ts';
 import type { SignInOutcome } from '../auth/login/sign-in-user.ts';
 import type { Deps } from '../deps.ts';
 import type { ResponseOverrides } from '../contract/route.ts';
-import { described, object, optional, type Schema, text, type ValueOf, yes } from '../contract/schema.ts';
+import { described, object, optional, type Schema, string, type ValueOf, yes } from '../contract/schema.ts';
 import { userResponse } from '../auth/account/user-response.ts';
 
 /** The schema of tokens and their user. */
-export const userSession = object({ access_token: text(), refresh_token: text(), user: userResponse });
-const challenge = object({ mfa_required: yes(), challenge_id: text() });
+export const userSession = object({ access_token: string(), refresh_token: string(), user: userResponse });
+const challenge = object({ mfa_required: yes(), challenge_id: string() });
 
 type SignInResponse = ValueOf<typeof userSession> | ValueOf<typeof challenge>;
 
@@ -20,7 +20,7 @@ export const signInResponses: {
 } = { status: 200, response: userSession, otherResponses: { 202: challenge } };
 
 /** The app that the tokens of a login are limited to. */
-export const onlyApp = described(optional(text({ max: 40 })), 'Makes the tokens valid for this app only.');
+export const onlyApp = described(optional(string({ max: 40 })), 'Makes the tokens valid for this app only.');
 
 /** Sets status and cookies, and returns the body. */
 export function respondToSignIn(

@@ -2,11 +2,11 @@
 import { confirmTotp, disableTotp, enrolTotp } from '../auth/totp/totp-enrol.ts';
 import { loginByTotp } from '../auth/login/login-totp.ts';
 import { route } from '../contract/route.ts';
-import { described, done, list, object, text, yes } from '../contract/schema.ts';
+import { array, described, object, okResponse, string, yes } from '../contract/schema.ts';
 import { unenrolUser } from '../users/unenrol.ts';
 import { respondToSignIn, signInResponses } from './sign-in-response.ts';
 
-const code = text({ max: 100 });
+const code = string({ max: 100 });
 
 /** Takes the second step of a login. */
 export const totpLogin = route({
@@ -14,7 +14,7 @@ export const totpLogin = route({
   path: '/api/workspaces/:workspace/auth/users/login/totp',
   summary: 'Completes a login with a code of the authenticator, or with a recovery code.',
   scope: 'open',
-  body: object({ challenge_id: text({ max: 200 }), code }),
+  body: object({ challenge_id: string({ max: 200 }), code }),
   ...signInResponses,
   errors: ['bad_credentials', 'forbidden'],
   handle: async (call) => {
@@ -35,8 +35,8 @@ export const totpEnrol = route({
   scope: 'user',
   status: 200,
   response: object({
-    secret: text(),
-    qr_url: described(text(), 'An otpauth URI. Show it as a QR code.'),
+    secret: string(),
+    qr_url: described(string(), 'An otpauth URI. Show it as a QR code.'),
   }),
   errors: ['conflict'],
   handle: ({ deps, target, principal }) => enrolTotp(deps, target.workspace, principal),
@@ -52,7 +52,7 @@ export const totpConfirm = route({
   status: 200,
   response: object({
     ok: yes(),
-    recovery_codes: described(list(text()), 'Each works once, in place of a code.'),
+    recovery_codes: described(array(string()), 'Each works once, in place of a code.'),
   }),
   errors: ['bad_credentials', 'conflict'],
   handle: async ({ deps, target, principal, body, origin, now }) => {
@@ -69,7 +69,7 @@ export const totpDisable = route({
   scope: 'user',
   body: object({ code }),
   status: 200,
-  response: done,
+  response: okResponse,
   errors: ['bad_credentials', 'conflict'],
   handle: async ({ deps, target, principal, body, origin, now }) => {
     await disableTotp(deps, target.workspace, { principal, ...body, origin, now });
@@ -84,7 +84,7 @@ export const totpRemove = route({
   summary: 'Turns the second factor of an end-user off and ends all sessions of that user.',
   scope: 'workspace_admin',
   status: 200,
-  response: done,
+  response: okResponse,
   handle: async ({ deps, params, target, principal, origin, now }) => {
     await unenrolUser(deps, { workspace: target.workspace, id: params.id }, { principal, origin, now });
     return { ok: true };

@@ -9,7 +9,7 @@ import {
 import { emailText, passwordText } from '../contract/credentials.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { done, object, pageSchema, text } from '../contract/schema.ts';
+import { object, okResponse, pageSchema, string } from '../contract/schema.ts';
 
 /** Lists the user's logins. */
 export const sessionsList = route({
@@ -32,7 +32,7 @@ export const sessionsEndAll = route({
   summary: 'Ends all sessions of the calling end-user, including the current one.',
   scope: 'user',
   status: 200,
-  response: done,
+  response: okResponse,
   handle: async ({ deps, target, principal, origin, now }) => {
     await endOwnSessions(deps, target.workspace, { principal, origin, now });
     return { ok: true };
@@ -46,7 +46,7 @@ export const sessionsEnd = route({
   summary: 'Ends one session of the calling end-user.',
   scope: 'user',
   status: 200,
-  response: done,
+  response: okResponse,
   handle: async ({ deps, target, params, principal, origin, now }) => {
     await endOwnSession(deps, target.workspace, { id: params.id, principal, origin, now });
     return { ok: true };
@@ -61,7 +61,7 @@ export const emailChangeRequest = route({
   scope: 'user',
   body: object({ new_email: emailText, password: passwordText }),
   status: 200,
-  response: done,
+  response: okResponse,
   errors: ['bad_credentials'],
   handle: async ({ deps, target, principal, body, origin, now }) => {
     const { new_email: email, password } = body;
@@ -76,9 +76,9 @@ export const emailChangeConfirm = route({
   path: '/api/workspaces/:workspace/auth/email-change/confirm',
   summary: 'Accepts a mailed token and changes the end-user’s address to the one that it was mailed to.',
   scope: 'anyone',
-  body: object({ token: text({ max: 200 }) }),
+  body: object({ token: string({ max: 200 }) }),
   status: 200,
-  response: done,
+  response: okResponse,
   errors: ['conflict'],
   handle: async ({ deps, target, body, origin, now }) => {
     await confirmEmailChange(deps, target.workspace, { ...body, origin, now });

@@ -6,7 +6,7 @@ import { refresh } from '../auth/sessions/refresh.ts';
 import { registerUser } from '../auth/login/register.ts';
 import { emailText, passwordText } from '../contract/credentials.ts';
 import { route } from '../contract/route.ts';
-import { object, text } from '../contract/schema.ts';
+import { object, string } from '../contract/schema.ts';
 import { userResponse } from '../auth/account/user-response.ts';
 import { onlyApp, respondToSignIn, signInResponses, userSession } from './sign-in-response.ts';
 
@@ -31,7 +31,7 @@ export const userLogin = route({
   path: '/api/workspaces/:workspace/auth/users/login',
   summary: 'Logs an end-user in with a password.',
   scope: 'open',
-  body: object({ email: text({ max: 320 }), password: passwordText, app: onlyApp }),
+  body: object({ email: string({ max: 320 }), password: passwordText, app: onlyApp }),
   ...signInResponses,
   errors: ['bad_credentials', 'forbidden'],
   handle: async (call) => {
@@ -47,7 +47,7 @@ export const userRefresh = route({
   summary: 'Exchanges the refresh token of an end-user for a new pair of tokens.',
   scope: 'open',
   refusesForeignOrigin: true,
-  body: object({ refresh_token: text({ max: 1_000 }) }),
+  body: object({ refresh_token: string({ max: 1_000 }) }),
   status: 200,
   response: userSession,
   errors: ['unauthorized'],

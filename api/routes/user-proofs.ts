@@ -5,10 +5,10 @@ import { wrongPassword } from '../auth/passwords/policy.ts';
 import { confirmVerification, requestVerification } from '../auth/email/verify-email.ts';
 import { emailText, passwordText } from '../contract/credentials.ts';
 import { route } from '../contract/route.ts';
-import { done, object, text } from '../contract/schema.ts';
+import { object, okResponse, string } from '../contract/schema.ts';
 import { onlyApp, respondToSignIn, signInResponses } from './sign-in-response.ts';
 
-const token = text({ max: 200 });
+const token = string({ max: 200 });
 
 /** Mails a token to the user's own address. */
 export const verifyEmailRequest = route({
@@ -17,7 +17,7 @@ export const verifyEmailRequest = route({
   summary: 'Mails the calling end-user a token that proves that the address is theirs.',
   scope: 'user',
   status: 200,
-  response: done,
+  response: okResponse,
   handle: async ({ deps, target, principal, now }) => {
     await requestVerification(deps, target.workspace, { principal, now });
     return { ok: true };
@@ -32,7 +32,7 @@ export const verifyEmailConfirm = route({
   scope: 'anyone',
   body: object({ token }),
   status: 200,
-  response: done,
+  response: okResponse,
   handle: async ({ deps, target, body, origin, now }) => {
     await confirmVerification(deps, target.workspace, { ...body, origin, now });
     return { ok: true };
@@ -48,7 +48,7 @@ export const passwordResetRequest = route({
   scope: 'anyone',
   body: object({ email: emailText }),
   status: 200,
-  response: done,
+  response: okResponse,
   handle: async ({ deps, target, body, now }) => {
     await requestReset(deps, target.workspace, { ...body, now });
     return { ok: true };
@@ -63,7 +63,7 @@ export const passwordResetConfirm = route({
   scope: 'anyone',
   body: object({ token, new_password: passwordText }),
   status: 200,
-  response: done,
+  response: okResponse,
   bodyErrors: wrongPassword('new_password'),
   handle: async ({ deps, target, body, origin, now }) => {
     const { token, new_password: password } = body;
@@ -80,7 +80,7 @@ export const otpRequest = route({
   scope: 'anyone',
   body: object({ email: emailText }),
   status: 200,
-  response: done,
+  response: okResponse,
   handle: async ({ deps, target, body, now }) => {
     await requestOtp(deps, target.workspace, { ...body, now });
     return { ok: true };
@@ -95,7 +95,7 @@ export const otpLogin = route({
   scope: 'anyone',
   body: object({
     email: emailText,
-    code: text({ max: 20 }),
+    code: string({ max: 20 }),
     app: onlyApp,
   }),
   ...signInResponses,

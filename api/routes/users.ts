@@ -2,7 +2,7 @@
 import { hookErrors } from '../hooks/errors.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { boolean, described, done, object, optional, pageSchema, text } from '../contract/schema.ts';
+import { boolean, described, object, okResponse, optional, pageSchema, string } from '../contract/schema.ts';
 import { getUser, listUsers } from '../users/list.ts';
 import { removeUser } from '../users/remove.ts';
 import { userResponse } from '../auth/account/user-response.ts';
@@ -16,7 +16,7 @@ export const usersList = route({
   scope: 'workspace_admin',
   query: object({
     ...pageQueryMembers,
-    q: described(optional(text({ max: 320 })), 'A part of the email, in upper or lower case.'),
+    q: described(optional(string({ max: 320 })), 'A part of the email, in upper or lower case.'),
   }),
   status: 200,
   response: pageSchema(userResponse),
@@ -56,7 +56,7 @@ export const usersRemove = route({
   summary: 'Deletes an end-user and revokes all tokens of that user at once.',
   scope: 'workspace_admin',
   status: 200,
-  response: done,
+  response: okResponse,
   errors: ['conflict', ...hookErrors],
   handle: async ({ deps, params, target, principal, origin, now }) => {
     await removeUser(deps, { workspace: target.workspace, id: params.id }, { principal, origin, now });

@@ -4,21 +4,21 @@ import { tenantIdPattern } from '../../storage/sql/ids.ts';
 import type { Caller } from '../audit/actor.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { done, object, optional, pageSchema, text, timestamp } from '../contract/schema.ts';
+import { object, okResponse, optional, pageSchema, string, timestamp } from '../contract/schema.ts';
 import { createWorkspace } from '../workspaces/create.ts';
 import { listWorkspaces } from '../workspaces/list.ts';
 import { removeWorkspace } from '../workspaces/remove.ts';
 import { renameWorkspace } from '../workspaces/rename.ts';
 
 /** The id of a workspace or app, as a body gives it. */
-export const tenantId = text({
+export const tenantId = string({
   pattern: tenantIdPattern,
   hint: 'must be 1 to 40 characters of a-z, 0-9, _ and -, the first a letter or digit',
 });
 /** A workspace's or app's name. */
-export const tenantName = text({ min: 1, max: 200 });
+export const tenantName = string({ min: 1, max: 200 });
 
-const workspace = object({ id: text(), name: text(), created_at: timestamp(), updated_at: timestamp() });
+const workspace = object({ id: string(), name: string(), created_at: timestamp(), updated_at: timestamp() });
 
 function shown({ id, name, created_at, updated_at }: WorkspaceDefinition) {
   return { id, name, created_at, updated_at };
@@ -86,7 +86,7 @@ export const workspacesRemove = route({
   summary: 'Deletes a workspace with all its apps, users, files, policies and audit entries.',
   scope: 'master',
   status: 200,
-  response: done,
+  response: okResponse,
   handle: async ({ deps, target, principal, origin, now }) => {
     await removeWorkspace(deps, target.workspace, { principal, origin, now });
     return { ok: true };

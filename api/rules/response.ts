@@ -1,18 +1,18 @@
 // Access rules in responses.
 import type { Action, AppDefinition, CollectionDefinition, Template } from '../../storage/definition.ts';
 import { type Page, type PageRequest, slicePage } from '../../storage/sql/page.ts';
-import { described, nullable, object, oneOf, optional, pageSchema, text } from '../contract/schema.ts';
+import { described, nullable, object, oneOf, optional, pageSchema, string } from '../contract/schema.ts';
 import { actions, compiledRule, ruleSetting, templates } from './compile.ts';
 
 /** The schema of a rule. */
 export const ruleResponse = object({
-  collection: text(),
+  collection: string(),
   action: oneOf(actions),
   template: oneOf(templates),
-  filter: described(nullable(text()), 'Null unless the template is `filter`.'),
+  filter: described(nullable(string()), 'Null unless the template is `filter`.'),
   broken: optional(
     described(
-      text(),
+      string(),
       'Present only when the filter names something that no longer exists; says what. The rule then allows admins only.',
     ),
   ),

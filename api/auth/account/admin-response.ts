@@ -1,16 +1,16 @@
 // An admin as answers show it.
 import type { AdminRow } from '../../../storage/control/admins.ts';
 import type { MasterAdminRow } from '../../../storage/control/master-admins.ts';
-import { list, object, oneOf, optional, text, timestamp, type ValueOf } from '../../contract/schema.ts';
+import { array, object, oneOf, optional, string, timestamp, type ValueOf } from '../../contract/schema.ts';
 
 /** Of a master admin, a workspace admin or an app admin. */
 export const adminResponse = object({
-  id: text({ format: 'uuid' }),
-  username: optional(text()),
-  email: optional(text({ format: 'email' })),
-  name: text(),
+  id: string({ format: 'uuid' }),
+  username: optional(string()),
+  email: optional(string({ format: 'email' })),
+  name: string(),
   role: oneOf(['master_admin', 'workspace_admin', 'app_admin']),
-  app_ids: list(text()),
+  app_ids: array(string()),
   created_at: timestamp(),
   updated_at: timestamp(),
 });

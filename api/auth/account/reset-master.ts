@@ -11,7 +11,7 @@ import { revokeSessions } from '../../../storage/sessions.ts';
 import { StartRefused } from '../../../storage/boot/start-refused.ts';
 import type { MasterPassword, ProgramStart } from '../../../supervisor/protocol.ts';
 import { auditSystem } from '../../audit/write.ts';
-import { runOneShot, withConnection } from '../../process/one-shot.ts';
+import { runAsOneShot, withConnection } from '../../process/one-shot.ts';
 import { maxTokenLifeMs } from '../../policies/definitions.ts';
 import { masterSubject } from '../login/login-master.ts';
 import { Passwords } from '../passwords/passwords.ts';
@@ -60,4 +60,4 @@ async function replace(sql: Sql, id: string, passwordHash: string): Promise<void
   });
 }
 
-runOneShot(reset);
+runAsOneShot(reset);

@@ -1,20 +1,20 @@
 // An end-user as answers show it.
 import type { UserRow } from '../../../storage/workspace/user-accounts.ts';
 import {
+  array,
   boolean,
   described,
-  list,
   nullable,
   object,
-  text,
+  string,
   timestamp,
   type ValueOf,
 } from '../../contract/schema.ts';
 
 /** The identity that every app of the workspace shares. */
 export const userResponse = object({
-  id: text({ format: 'uuid' }),
-  email: text({ format: 'email' }),
+  id: string({ format: 'uuid' }),
+  email: string({ format: 'email' }),
   verified: described(boolean(), 'True when the user has proved that the address is theirs.'),
   has_password: described(
     boolean(),
@@ -22,7 +22,7 @@ export const userResponse = object({
   ),
   totp_enabled: boolean(),
   last_login: nullable(timestamp()),
-  oauth_providers: described(list(text()), 'Names of the linked providers.'),
+  oauth_providers: described(array(string()), 'Names of the linked providers.'),
   created_at: timestamp(),
   updated_at: timestamp(),
 });

@@ -9,35 +9,35 @@ import {
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import {
+  array,
   boolean,
   described,
-  list,
   nullable,
   object,
   oneOf,
   optional,
-  text,
+  string,
   type ValueOf,
 } from '../../contract/schema.ts';
 import { findPresetName } from './presets.ts';
 
-const url = text({ min: 1, max: 2_000 });
+const url = string({ min: 1, max: 2_000 });
 /** RFC 6749 section 3.3. */
-const scope = text({ min: 1, max: 200, pattern: /^[\x21\x23-\x5b\x5d-\x7e]+$/, hint: 'must be a scope' });
+const scope = string({ min: 1, max: 200, pattern: /^[\x21\x23-\x5b\x5d-\x7e]+$/, hint: 'must be a scope' });
 /** RFC 6749 appendix A. */
 const printable = { pattern: /^[\x20-\x7e]+$/, hint: 'must be printable ASCII' };
 const tokenAuthMethod = oneOf(['client_secret_post', 'client_secret_basic']);
 
 const redirectUris = described(
-  list(text({ min: 1, max: 2_000 }), { max: 100 }),
+  array(string({ min: 1, max: 2_000 }), { max: 100 }),
   'The only URIs that users may be sent back to, compared character by character. Null: any http or https URL.',
 );
 
 /** What an admin writes. */
 export const providerInput = object({
-  client_id: text({ min: 1, max: 500, ...printable }),
+  client_id: string({ min: 1, max: 500, ...printable }),
   client_secret: described(
-    optional(text({ min: 1, max: 4_000, ...printable })),
+    optional(string({ min: 1, max: 4_000, ...printable })),
     'Unchanged when left out; never returned.',
   ),
   config: described(
@@ -49,7 +49,7 @@ export const providerInput = object({
         optional(nullable(url)),
         'Issuer of an OpenID provider. With it, ID tokens are checked, and a sign-in without one is refused.',
       ),
-      scopes: optional(list(scope, { max: 50 })),
+      scopes: optional(array(scope, { max: 50 })),
       redirect_uris: optional(nullable(redirectUris)),
       token_auth_method: optional(tokenAuthMethod),
     })),
@@ -59,19 +59,19 @@ export const providerInput = object({
 
 /** What an admin reads. */
 export const providerResponse = object({
-  provider: text(),
-  client_id: text(),
+  provider: string(),
+  client_id: string(),
   has_secret: boolean(),
   config: object({
-    auth_url: text({ format: 'uri' }),
-    token_url: text({ format: 'uri' }),
-    userinfo_url: text({ format: 'uri' }),
-    issuer: nullable(text({ format: 'uri' })),
-    scopes: list(text()),
+    auth_url: string({ format: 'uri' }),
+    token_url: string({ format: 'uri' }),
+    userinfo_url: string({ format: 'uri' }),
+    issuer: nullable(string({ format: 'uri' })),
+    scopes: array(string()),
     redirect_uris: nullable(redirectUris),
     token_auth_method: tokenAuthMethod,
   }),
-  preset: described(nullable(text()), 'Name of the known provider that supplies what is left out.'),
+  preset: described(nullable(string()), 'Name of the known provider that supplies what is left out.'),
 });
 
 /** The type of that. */

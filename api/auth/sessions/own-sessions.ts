@@ -9,7 +9,7 @@ import type { Caller } from '../../audit/actor.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
-import { boolean, nullable, object, text, timestamp, type ValueOf } from '../../contract/schema.ts';
+import { boolean, nullable, object, string, timestamp, type ValueOf } from '../../contract/schema.ts';
 import type { Principal } from '../../scope.ts';
 import { idsWithLiveTokens, sessionTerms } from './sessions.ts';
 import { revokeAllTokens } from '../tokens/end-user-tokens.ts';
@@ -18,10 +18,10 @@ import { failNoPrincipal, requireUser } from '../account/me.ts';
 
 /** One login of an end-user. */
 export const ownSessionResponse = object({
-  id: text({ format: 'uuid' }),
-  app: nullable(text()),
-  user_agent: nullable(text()),
-  ip: nullable(text()),
+  id: string({ format: 'uuid' }),
+  app: nullable(string()),
+  user_agent: nullable(string()),
+  ip: nullable(string()),
   created_at: timestamp(),
   last_used_at: timestamp(),
   expires_at: timestamp(),

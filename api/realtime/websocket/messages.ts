@@ -1,22 +1,22 @@
 // The messages of the WebSocket protocol, of clients and of the server.
 import { check } from '../../contract/check.ts';
 import { ApiError, fail } from '../../errors.ts';
-import { object, oneOf, optional, text } from '../../contract/schema.ts';
+import { object, oneOf, optional, string } from '../../contract/schema.ts';
 import { type RecordEvent, recordJson } from '../event.ts';
 import { textFrame } from './frame.ts';
 
 /** The id of a subscription, which the client chooses. */
-const name = text({ min: 1, max: 64 });
+const name = string({ min: 1, max: 64 });
 
 const messages = {
-  auth: object({ type: oneOf(['auth']), token: text({ min: 1, max: 16_384 }) }),
+  auth: object({ type: oneOf(['auth']), token: string({ min: 1, max: 16_384 }) }),
   subscribe: object({
     type: oneOf(['subscribe']),
     id: name,
-    collection: text({ min: 1, max: 63 }),
+    collection: string({ min: 1, max: 63 }),
     // As long as a message: the limit of a filter is checked by its parser.
-    filter: optional(text({ max: 65_536 })),
-    since: optional(text({ max: 256 })),
+    filter: optional(string({ max: 65_536 })),
+    since: optional(string({ max: 256 })),
   }),
   unsubscribe: object({ type: oneOf(['unsubscribe']), id: name }),
   ping: object({ type: oneOf(['ping']) }),

@@ -3,24 +3,24 @@ import { describe, expect, it } from 'vitest';
 import { check } from '../../../api/contract/check.ts';
 import { ApiError } from '../../../api/errors.ts';
 import {
+  array,
   integer,
-  list,
   nullable,
   object,
   optional,
   type Schema,
-  text,
+  string,
 } from '../../../api/contract/schema.ts';
 import { as } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { measured } from '../../harness/measured.ts';
 
 const login = '/_/auth/admin/login';
-const person = object({ name: text(), age: optional(integer()) });
+const person = object({ name: string(), age: optional(integer()) });
 const team = object({
   lead: person,
-  members: optional(list(person, { max: 3 })),
-  motto: optional(nullable(text())),
+  members: optional(array(person, { max: 3 })),
+  motto: optional(nullable(string())),
 });
 
 /** The message with which a value is refused. */
@@ -55,7 +55,7 @@ describe('check', () => {
   it('does not count all of a text that is far too long', measured, () => {
     const long = 'aé'.repeat(4_000_000);
     const began = performance.now();
-    expect(refusal({ name: long }, object({ name: text({ max: 320 }) }))).toBe(
+    expect(refusal({ name: long }, object({ name: string({ max: 320 }) }))).toBe(
       'name: must have at most 320 characters',
     );
     expect(performance.now() - began).toBeLessThan(50);

@@ -1,6 +1,6 @@
 // A process that turns idle collects its garbage, once; one that works does not.
 import { expect, it } from 'vitest';
-import { IdleCollector } from '../../../api/process/idle-collection.ts';
+import { IdleGarbageCollector } from '../../../api/process/idle-collection.ts';
 
 /** Checks after each of these amounts of processor time in milliseconds. Returns the indexes of the checks that collected. */
 function checksThatCollect(work: readonly number[], costOfCollection = 40): number[] {
@@ -11,7 +11,7 @@ function checksThatCollect(work: readonly number[], costOfCollection = 40): numb
     collected.push(at);
     spent += costOfCollection;
   };
-  const collector = new IdleCollector({ cpuTimeMs: () => spent, collect });
+  const collector = new IdleGarbageCollector({ cpuTimeMs: () => spent, collect });
   for (const [index, milliseconds] of work.entries()) {
     at = index;
     spent += milliseconds;
