@@ -47,7 +47,7 @@ export async function createAuth(
       passwords,
       issuerKeys: new IssuerKeys(),
       revocations,
-      policies: effectivePolicies({ config, book: deps.policyCache }),
+      policies: effectivePolicies({ config, cache: deps.policyCache }),
     },
     onChange: ({ kind }) => {
       if (kind === 'revocations') void revocations.catchUp();

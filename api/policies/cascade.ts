@@ -1,16 +1,16 @@
-// What a change at one level makes of the levels below it.
+// The effect of a change at one level on the levels below it.
 import type { PolicyLevel, PolicyRow } from '../../storage/control/policies.ts';
 import { combineLevels, type LevelSpec } from './chain.ts';
 import { clamp, isSameSpec, type PolicySpec } from './spec.ts';
 import { storedSpec } from './stored.ts';
 
-/** A stored row, its spec read. */
+/** A stored policy with its spec. */
 export interface StoredPolicy extends PolicyLevel {
   field: string;
   spec: PolicySpec;
 }
 
-/** One child that a change above it has clamped. */
+/** A policy that was clamped because of a change above it. */
 export interface Cascaded {
   scope: 'workspace' | 'app';
   workspace: string;
@@ -26,8 +26,8 @@ export function readStored(rows: readonly PolicyRow[]): StoredPolicy[] {
 }
 
 /**
- * The bound that the levels above a place set on a field, or undefined where nothing is set above it. `server` is the
- * server's own, of a field with meaning.
+ * The bound that the levels above a level set on a field; undefined when they set none. `server` is the server's own bound,
+ * which built-in fields have.
  */
 export function boundAbove(
   rows: readonly StoredPolicy[],
@@ -45,8 +45,8 @@ export function boundAbove(
 }
 
 /**
- * What becomes of the rows of a field when those above them are as they are now. `rows` come parents first; the answer
- * names exactly the rows whose spec must change, in that order.
+ * Clamps the rows of a field to those above them. `rows` have parents first. The result has the rows whose spec changes, in
+ * the same order.
  */
 export function cascade(rows: readonly StoredPolicy[], server: PolicySpec | undefined): Cascaded[] {
   const top = boundAbove(rows, { workspace: '', app: null }, server);

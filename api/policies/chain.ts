@@ -1,40 +1,40 @@
-// From what each level has set to what holds: one walk from the server's own bound down.
+// Combines the policies of all levels, from the server's own bound down, to the one that is in effect.
 import type { Config } from '../../supervisor/protocol.ts';
 import { type AnyDefinition, policyDefinitions } from './definitions.ts';
 import { clamp, isSameSpec, type PolicySpec } from './spec.ts';
 
-/** Where a bound comes from: `server` is what stands while the master has set nothing. */
-export type PolicyLevel = 'server' | 'system' | 'workspace' | 'app';
+/** The level that a bound comes from. `server` is the default while the master has set nothing. */
+export type LevelName = 'server' | 'system' | 'workspace' | 'app';
 
-/** The level that a place stands at; members that are missing may be null too, as rows have them. */
-export function levelAt(
+/** The name of the level of an app, a workspace or the system. Missing members may be null, as in rows. */
+export function levelName(
   { workspace, app }: { workspace?: string | null | undefined; app?: string | null | undefined },
-): Exclude<PolicyLevel, 'server'> {
+): Exclude<LevelName, 'server'> {
   if (typeof app === 'string') return 'app';
   return typeof workspace === 'string' ? 'workspace' : 'system';
 }
 
-/** What a level has set. */
+/** The policy that a level has set. */
 export interface LevelSpec {
-  level: PolicyLevel;
+  level: LevelName;
   spec: PolicySpec;
 }
 
-/** The bound at the end of a chain, and which level is the reason for each part of it. */
+/** The bound in effect, with the level that each part of it comes from. */
 export interface Bound {
   spec: PolicySpec;
   /** By member of the spec: `min`, `max`, `state`, `allowed`; `kind` for a free one. */
-  setBy: Readonly<Record<string, PolicyLevel>>;
+  setBy: Readonly<Record<string, LevelName>>;
 }
 
-/** The definition of a field that the server itself obeys, or undefined for one of the apps' own. */
+/** The definition of a built-in field; undefined for one that only apps use. */
 export function findDefinition(field: string): AnyDefinition | undefined {
   return Object.hasOwn(policyDefinitions, field)
     ? policyDefinitions[field as keyof typeof policyDefinitions]
     : undefined;
 }
 
-/** The server's own bound of a field with meaning. */
+/** The server's own bound of a built-in field. */
 export function serverSpec(definition: AnyDefinition, config: Config): PolicySpec {
   switch (definition.kind) {
     case 'range': {
@@ -49,19 +49,19 @@ export function serverSpec(definition: AnyDefinition, config: Config): PolicySpe
 }
 
 /**
- * What holds below all these levels, or undefined where none has set anything. The master's own setting takes the place
- * of the server's; every further one is read as if it had been clamped, whatever is stored.
+ * The bound below all these levels; undefined when none has set one. The system level replaces that of the server. Every
+ * further level is clamped to those above it, whatever is stored.
  */
 export function combineLevels(levels: readonly LevelSpec[]): Bound | undefined {
   let bound: Bound | undefined;
   for (const { level, spec } of levels) {
     const next = bound === undefined || level === 'system' ? spec : clamp(spec, bound.spec);
-    bound = { spec: next, setBy: reasons(next, level, level === 'system' ? undefined : bound) };
+    bound = { spec: next, setBy: origins(next, level, level === 'system' ? undefined : bound) };
   }
   return bound;
 }
 
-function reasons(spec: PolicySpec, level: PolicyLevel, above: Bound | undefined): Bound['setBy'] {
+function origins(spec: PolicySpec, level: LevelName, above: Bound | undefined): Bound['setBy'] {
   const members = Object.entries(spec).filter(([name]) => name !== 'kind' || spec.kind === 'free');
   return Object.fromEntries(members.map(([name, value]) => {
     const before: Readonly<Record<string, unknown>> = above === undefined ? {} : { ...above.spec };

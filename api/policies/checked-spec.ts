@@ -1,4 +1,4 @@
-// What a policy may be called, and what a field may be set to.
+// Checks the name of a policy and the spec that it is set to.
 import { failValidation } from '../errors.ts';
 import { findDefinition } from './chain.ts';
 import type { PolicySpec } from './spec.ts';
@@ -7,12 +7,12 @@ const fieldPattern = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/;
 /** In characters. */
 export const maxFieldLength = 200;
 
-/** Whether a policy may have this name. The database is not asked for another: some it cannot even be asked for. */
+/** True when a policy may have this name. Other names are not sent to the database, which refuses some characters. */
 export function isFieldName(field: string): boolean {
   return fieldPattern.test(field) && field.length <= maxFieldLength;
 }
 
-/** The spec, once the field may have it, its words each once. Throws `400 validation`. */
+/** Checks that a field may have the spec, and returns it with each word once. Throws `400 validation`. */
 export function checkedSpec(field: string, spec: PolicySpec): PolicySpec {
   if (!isFieldName(field)) {
     failValidation([{
@@ -33,7 +33,7 @@ export function checkedSpec(field: string, spec: PolicySpec): PolicySpec {
   return unrepeated(spec);
 }
 
-/** What the server obeys are lengths, times and sizes. */
+/** The built-in ranges are lengths, times and sizes. */
 function checkWhole(spec: { min: number; max: number }): void {
   const wrong = (['min', 'max'] as const).filter((name) =>
     !Number.isSafeInteger(spec[name]) || spec[name] < 0
@@ -47,14 +47,11 @@ function checkWords(
   words: readonly string[],
   { allowed, word: rule }: { allowed: readonly string[]; word?: { pattern: RegExp; hint: string } },
 ): void {
-  const reasonOf = (word: string) => {
-    if (rule !== undefined) return rule.pattern.test(word) ? undefined : rule.hint;
-    return allowed.includes(word) ? undefined : `must be one of ${allowed.join(', ')}`;
-  };
-  const errors = words.flatMap((word, index) => {
-    const reason = reasonOf(word);
-    return reason === undefined ? [] : [{ field: `allowed.${index}`, reason }];
-  });
+  const isAllowed = (word: string) => rule?.pattern.test(word) ?? allowed.includes(word);
+  const reason = rule?.hint ?? `must be one of ${allowed.join(', ')}`;
+  const errors = words.flatMap((word, index) =>
+    isAllowed(word) ? [] : [{ field: `allowed.${index}`, reason }]
+  );
   if (errors.length > 0) failValidation(errors);
 }
 

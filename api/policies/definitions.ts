@@ -1,49 +1,49 @@
-// The policies that the server itself obeys: kind, the server's own bound, default.
+// The built-in policies: their kind, the server's own bound, and their default.
 import type { Config } from '../../supervisor/protocol.ts';
 
-/** Bounds of a number and the value that holds while nobody chose one. */
+/** The bounds of a number, and its value while none is chosen. */
 export interface RangeDefinition {
   kind: 'range';
   /** One sentence for the reference. */
   meaning: string;
   min: number;
   max(config: Config): number;
-  /** `max`: whatever the bounds allow at most. */
+  /** `max`: the upper bound in effect. */
   default: 'max' | ((config: Config) => number);
-  /** The least and the most that can be made use of, whatever the master sets. */
-  usable?: readonly [least: number, most: number];
+  /** The usable values, whatever the master sets. */
+  usable?: readonly [min: number, max: number];
 }
 
-/** A yes or no. */
+/** A switch. */
 export interface ToggleDefinition {
   kind: 'toggle';
   meaning: string;
   default: boolean;
 }
 
-/** A choice among words: all of them while nobody chose, or none where any word is legal. */
-export interface SetDefinition {
+/** A choice of words. While none is made, all words are chosen, or none where any word is legal. */
+export interface EnumDefinition {
   kind: 'enum_set';
   meaning: string;
   allowed: readonly string[];
-  /** What a word must look like, where the words are not all known. */
+  /** The form of a word, where any word of that form is legal. */
   word?: { pattern: RegExp; hint: string };
 }
 
-/** A row of the table below. */
-export type AnyDefinition = RangeDefinition | ToggleDefinition | SetDefinition;
+/** The definition of a built-in policy. */
+export type AnyDefinition = RangeDefinition | ToggleDefinition | EnumDefinition;
 
-/** A maximum that bounds nothing: what quotas have until somebody sets another. */
+/** The maximum of a quota without a limit, which is the default. */
 export const unlimitedQuota = Number.MAX_SAFE_INTEGER;
 
 const host = '(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\\[[0-9a-f:.]+\\])';
 /** 1 to 65535. */
 const port = '(?:[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d\\d|655[0-2]\\d|6553[0-5])';
 
-/** Ten years in seconds: an instant that far away can still be written. */
-const decade = 315_360_000;
+/** Ten years in seconds. An instant so far away still has four digits in its year. */
+const decadeSeconds = 315_360_000;
 
-/** One row a policy. The bounds stand at the system level until the master sets others. */
+/** The built-in policies. The system level has these bounds until the master sets others. */
 export const policyDefinitions = {
   'password.length': {
     kind: 'range',
@@ -74,7 +74,7 @@ export const policyDefinitions = {
     min: 1,
     max: () => 86_400,
     default: () => 900,
-    // Revocations are kept for this long.
+    // Revocations are kept this long.
     usable: [1, 86_400],
   },
   'tokens.refresh_ttl_sec': {
@@ -83,7 +83,7 @@ export const policyDefinitions = {
     min: 1,
     max: () => 31_536_000,
     default: () => 2_592_000,
-    usable: [1, decade],
+    usable: [1, decadeSeconds],
   },
   'otp.ttl_sec': {
     kind: 'range',
@@ -91,7 +91,7 @@ export const policyDefinitions = {
     min: 1,
     max: () => 3_600,
     default: ({ auth }) => auth.otp_ttl_sec,
-    usable: [1, decade],
+    usable: [1, decadeSeconds],
   },
   'storage.max_upload_mb': {
     kind: 'range',
@@ -167,10 +167,10 @@ type NameOf<Kind> = {
 
 /** Names of the policies that bound a number. */
 export type RangePolicy = NameOf<'range'>;
-/** Names of the policies that say yes or no. */
+/** Names of the policies that are switches. */
 export type TogglePolicy = NameOf<'toggle'>;
 /** Names of the policies that list words. */
-export type SetPolicy = NameOf<'enum_set'>;
+export type EnumPolicy = NameOf<'enum_set'>;
 
-/** No access token lives longer, in milliseconds. */
+/** The longest life of an access token. */
 export const maxTokenLifeMs = policyDefinitions['tokens.access_ttl_sec'].max() * 1_000;

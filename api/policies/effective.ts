@@ -1,36 +1,36 @@
-// The one way to read a policy: what holds at a place once every level above it has been applied.
+// Reads the policies in effect: those of a level, with every level above it applied.
 import type { Config } from '../../supervisor/protocol.ts';
 import type { TenantPath } from '../scope.ts';
 import type { PolicyCache } from './cache.ts';
 import { combineLevels, serverSpec } from './chain.ts';
 import {
+  type EnumPolicy,
   policyDefinitions,
   type RangeDefinition,
   type RangePolicy,
-  type SetPolicy,
   type TogglePolicy,
 } from './definitions.ts';
 import type { PolicySpec } from './spec.ts';
 
-/** Bounds in force, and the value that they leave of the default, as far as it can be made use of. */
+/** The bounds in effect, and the default within them and within the usable values. */
 export interface EffectiveRange {
   min: number;
   max: number;
   value: number;
 }
 
-/** Policies as features read them; a place without a workspace is the server itself. Throws `StorageError`. */
+/** The policies in effect, as features read them. A path without a workspace is the system. Throws `StorageError`. */
 export interface Policies {
   range(name: RangePolicy, at: TenantPath): Promise<EffectiveRange>;
   toggle(name: TogglePolicy, at: TenantPath): Promise<boolean>;
-  set(name: SetPolicy, at: TenantPath): Promise<readonly string[]>;
+  set(name: EnumPolicy, at: TenantPath): Promise<readonly string[]>;
 }
 
-/** Reads the policies of a place out of the book. */
-export function effectivePolicies({ config, book }: { config: Config; book: PolicyCache }): Policies {
+/** Creates the reader of policies over their cache. */
+export function effectivePolicies({ config, cache }: { config: Config; cache: PolicyCache }): Policies {
   const specAt = async (name: keyof typeof policyDefinitions, at: TenantPath): Promise<PolicySpec> => {
     const own = serverSpec(policyDefinitions[name], config);
-    const levels = await book.levels(name, at);
+    const levels = await cache.levels(name, at);
     return levels.length === 0
       ? own
       : combineLevels([{ level: 'server', spec: own }, ...levels])?.spec ?? own;
@@ -40,10 +40,10 @@ export function effectivePolicies({ config, book }: { config: Config; book: Poli
       const spec = await specAt(name, at);
       if (spec.kind !== 'range') throw new TypeError(`policy ${name} is stored as ${spec.kind}`);
       const { min, max } = spec;
-      const { default: wanted, usable: [least, most] = [min, max] }: RangeDefinition =
+      const { default: initial, usable: [minUsable, maxUsable] = [min, max] }: RangeDefinition =
         policyDefinitions[name];
-      const value = wanted === 'max' ? max : Math.min(max, Math.max(min, wanted(config)));
-      return { min, max, value: Math.min(most, Math.max(least, value)) };
+      const value = initial === 'max' ? max : Math.min(max, Math.max(min, initial(config)));
+      return { min, max, value: Math.min(maxUsable, Math.max(minUsable, value)) };
     },
     async toggle(name, at) {
       const spec = await specAt(name, at);

@@ -1,4 +1,4 @@
-// Setting and removing a policy: check, cascade and audit, as one change.
+// Sets and removes policies. Check, cascade and audit are one change.
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
 import { notifyChange } from '../../storage/control/changes.ts';
 import {
@@ -19,7 +19,7 @@ import { fail, failValidation } from '../errors.ts';
 import { lockWorkspace } from '../target.ts';
 import { entriesAt } from './cache.ts';
 import { boundAbove, cascade, type Cascaded, readStored, type StoredPolicy } from './cascade.ts';
-import { findDefinition, levelAt, serverSpec } from './chain.ts';
+import { findDefinition, levelName, serverSpec } from './chain.ts';
 import { checkedSpec, isFieldName, maxFieldLength } from './checked-spec.ts';
 import { type PolicyResponse, showLevel } from './show.ts';
 import { type PolicySpec, violation } from './spec.ts';
@@ -30,7 +30,7 @@ export interface LevelTarget {
   app?: AppDefinition;
 }
 
-/** Which policy is changed, and by whom. */
+/** The policy that is changed, and the caller. */
 export interface PolicyChange {
   field: string;
   caller: Caller;
@@ -38,12 +38,12 @@ export interface PolicyChange {
 
 type SetDeps = Pick<Deps, 'config' | 'databases' | 'policyCache' | 'newId' | 'now'>;
 
-/** Of all policies of a workspace and its apps, as JSON. */
+/** The size of all policies of a workspace and its apps, as JSON. */
 const maxBytes = 4 * 1_048_576;
 
 /**
- * Sets a policy and clamps what lies below. Throws `400 validation` for a name or spec that cannot be,
- * `400 policy_violation` outside of the bound above.
+ * Sets a policy, and clamps those below it. Throws `400 validation` for an invalid name or spec, `400 policy_violation` for
+ * a spec outside of the bound above.
  */
 export async function setPolicy(
   deps: SetDeps,
@@ -51,53 +51,53 @@ export async function setPolicy(
   spec: PolicySpec,
   { field, caller }: PolicyChange,
 ): Promise<PolicyResponse & { cascaded: Cascaded[] }> {
-  const wanted = checkedSpec(field, spec);
-  const place = placeOf(target);
+  const checked = checkedSpec(field, spec);
+  const level = toLevel(target);
   const { rows, cascaded } = await change(
     deps,
     target,
     { field, caller, action: 'policy_set' },
     async (sql, before) => {
-      const bound = boundAbove(before, place, ownBound(deps, field));
-      const reason = bound === undefined || place.workspace === null ? undefined : violation(wanted, bound);
+      const bound = boundAbove(before, level, ownBound(deps, field));
+      const reason = bound === undefined || level.workspace === null ? undefined : violation(checked, bound);
       if (reason !== undefined) fail('policy_violation', `${field}: ${reason}`);
-      await putPolicies(sql, [{ ...place, field, spec: wanted, updated_at: caller.now }]);
-      await refuseTooMuch(sql, place, wanted);
-      return wanted;
+      await putPolicies(sql, [{ ...level, field, spec: checked, updated_at: caller.now }]);
+      await checkSize(sql, level, checked);
+      return checked;
     },
   );
-  // As it was then: it may have been removed again by now, and the app with it.
-  return { ...showLevel(deps.config, { field, scope: levelAt(place) }, entriesAt(rows, place)), cascaded };
+  // From the rows of the transaction: the policy, or its app, may have been removed since.
+  return { ...showLevel(deps.config, { field, scope: levelName(level) }, entriesAt(rows, level)), cascaded };
 }
 
-/** All policies of a workspace are read together and kept in memory. Those that are no list are short. */
-async function refuseTooMuch(sql: Sql, { workspace }: PolicyLevel, { kind }: PolicySpec): Promise<void> {
+/** All policies of a workspace are cached together. Only lists of words can be long. */
+async function checkSize(sql: Sql, { workspace }: PolicyLevel, { kind }: PolicySpec): Promise<void> {
   if (workspace === null || kind !== 'enum_set' || await policyBytes(sql, workspace) <= maxBytes) return;
   const reason = `is too much: the policies of a workspace and its apps take up at most ${maxBytes} bytes`;
   failValidation([{ field: 'allowed', reason }]);
 }
 
-/** Removes what a level has set; below, the bounds of the levels above hold. Throws `404 not_found`. */
+/** Removes a policy of a level, where the bounds of the levels above then apply. Throws `404 not_found`. */
 export async function removePolicy(
   deps: SetDeps,
   target: LevelTarget,
   { field, caller }: PolicyChange,
 ): Promise<{ ok: true }> {
-  const place = placeOf(target);
+  const level = toLevel(target);
   const failNotSet = () =>
     fail('not_found', `policy "${field.slice(0, maxFieldLength)}" is not set at this level`);
   if (!isFieldName(field)) failNotSet();
   await change(deps, target, { field, caller, action: 'policy_delete' }, async (sql) => {
-    if (!await deletePolicy(sql, { ...place, field })) failNotSet();
+    if (!await deletePolicy(sql, { ...level, field })) failNotSet();
     return null;
   });
   return { ok: true };
 }
 
 /**
- * Runs a change of one row, then clamps the rows below it, in one transaction with the audit entry. Answers the rows as
- * they were before the clamps. An entry in a workspace's own database is committed first: a change without one cannot
- * be, at worst there is one of a change that failed at its very end.
+ * Changes one row and clamps the rows below it, in one transaction. Returns the rows as they were before the clamps. An
+ * audit entry in a workspace's database is committed first: every change has its entry, and an entry may be of a change
+ * that failed in its commit.
  */
 async function change(
   deps: SetDeps,
@@ -105,7 +105,7 @@ async function change(
   { field, caller, action }: PolicyChange & { action: string },
   apply: (sql: Sql, rows: readonly StoredPolicy[]) => Promise<PolicySpec | null>,
 ): Promise<{ rows: PolicyRow[]; cascaded: Cascaded[] }> {
-  const place = placeOf(target);
+  const level = toLevel(target);
   const make = (audit: Audit) => async (sql: Sql) => {
     await lockPolicies(sql);
     const workspace = target.app?.workspace ?? target.workspace;
@@ -116,22 +116,21 @@ async function change(
     const cascaded = cascade(readStored(rows), ownBound(deps, field));
     await putPolicies(
       sql,
-      cascaded.map(({ workspace, app, to }) => rowOf({ workspace, app, field }, to, caller)),
+      cascaded.map(({ workspace, app, to }) => ({ workspace, app, field, spec: to, updated_at: caller.now })),
     );
-    const from = before.find((row) => row.workspace === place.workspace && row.app === place.app)?.spec ??
-      null;
+    const own = before.find(({ workspace, app }) => workspace === level.workspace && app === level.app);
     await audit(sql, {
       actor: await actorName(sql, caller.principal),
       action,
       target: field,
-      details: { from, to, ...(cascaded.length > 0 ? { cascaded } : {}) },
+      details: { from: own?.spec ?? null, to, ...(cascaded.length > 0 ? { cascaded } : {}) },
       origin: caller.origin,
     });
-    await notifyChange(sql, policiesOf(place));
+    await notifyChange(sql, toChange(level));
     return { rows, cascaded };
   };
-  const changed = await auditing(deps, target, (audit) => deps.databases.control.transaction(make(audit)));
-  deps.policyCache.onChange(policiesOf(place));
+  const changed = await withAudit(deps, target, (audit) => deps.databases.control.transaction(make(audit)));
+  deps.policyCache.onChange(toChange(level));
   return changed;
 }
 
@@ -140,15 +139,11 @@ function ownBound({ config }: Pick<Deps, 'config'>, field: string): PolicySpec |
   return definition === undefined ? undefined : serverSpec(definition, config);
 }
 
-function rowOf(place: PolicyLevel & { field: string }, spec: PolicySpec, { now }: Caller) {
-  return { ...place, spec, updated_at: now };
-}
-
-/** Writes the entry of a change, whose transaction is `control`. */
+/** Writes the audit entry of a change, whose transaction is `control`. */
 type Audit = (control: Sql, event: AuditEvent) => Promise<void>;
 
-/** Runs a change, which has everybody who changes policies wait, and must not itself wait for a tenant. */
-function auditing<Result>(
+/** Runs a change with its audit entry. The change locks all policies, so it must not wait for a tenant's database. */
+function withAudit<Result>(
   deps: SetDeps,
   { workspace, app }: LevelTarget,
   change: (audit: Audit) => Promise<Result>,
@@ -165,10 +160,10 @@ function auditing<Result>(
   return change((control, event) => auditSystem(control, deps, event));
 }
 
-function placeOf({ workspace, app }: LevelTarget): PolicyLevel {
+function toLevel({ workspace, app }: LevelTarget): PolicyLevel {
   return { workspace: (app?.workspace ?? workspace)?.id ?? null, app: app?.id ?? null };
 }
 
-function policiesOf({ workspace }: PolicyLevel) {
+function toChange({ workspace }: PolicyLevel) {
   return workspace === null ? { kind: 'policies' as const } : { kind: 'policies' as const, workspace };
 }

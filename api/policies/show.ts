@@ -1,4 +1,4 @@
-// Policies as they are answered: what a level has set, and what holds there.
+// Policies as responses show them: the spec that a level has set, and the one in effect.
 import { type Page, type PageRequest, slicePage } from '../../storage/sql/page.ts';
 import type { Config } from '../../supervisor/protocol.ts';
 import type { Deps } from '../deps.ts';
@@ -17,7 +17,7 @@ import {
 } from '../contract/schema.ts';
 import type { TenantPath } from '../scope.ts';
 import type { PolicyEntry } from './cache.ts';
-import { combineLevels, findDefinition, levelAt, serverSpec } from './chain.ts';
+import { combineLevels, findDefinition, levelName, serverSpec } from './chain.ts';
 import { maxFieldLength } from './checked-spec.ts';
 import { policyDefinitions } from './definitions.ts';
 import { policySpec } from './stored.ts';
@@ -40,10 +40,10 @@ const policyMembers = {
 /** One policy of one level. */
 export const policyResponse = object(policyMembers);
 
-/** A list of them. */
+/** A page of policies of one level. */
 export const policyListResponse = pageSchema(policyResponse);
 
-/** What a PUT changed below. */
+/** The policies below that a PUT has clamped. */
 const cascadedResponse = array(object({
   scope: oneOf(['workspace', 'app']),
   workspace: string(),
@@ -53,24 +53,24 @@ const cascadedResponse = array(object({
   to: policySpec,
 }));
 
-/** The answer to a PUT. */
+/** The response to a PUT. */
 export const policyPutResponse = object({ ...policyMembers, cascaded: cascadedResponse });
 
-/** A policy as `policyAnswer` describes it. */
+/** The type of a policy of one level. */
 export type PolicyResponse = ValueOf<typeof policyResponse>;
 
 type ShowDeps = Pick<Deps, 'config' | 'policyCache'>;
 
-/** One field at a level. Throws `404 not_found` for a field without meaning that nobody has set. */
+/** The policy of a field at a level. Throws `404 not_found` for a field that is neither built in nor set. */
 export async function showPolicy(
   { config, policyCache: policyCache }: ShowDeps,
   at: TenantPath,
   field: string,
 ): Promise<PolicyResponse> {
-  return showLevel(config, { field, scope: levelAt(at) }, await policyCache.levels(field, at));
+  return showLevel(config, { field, scope: levelName(at) }, await policyCache.levels(field, at));
 }
 
-/** Every field with a meaning, and every other that this level or one above it has set, by name. */
+/** The policies of all built-in fields, and of those that this level or one above has set, by name. */
 export async function listPolicies(
   { config, policyCache: policyCache }: ShowDeps,
   at: TenantPath,
@@ -80,14 +80,14 @@ export async function listPolicies(
   const slice = slicePage(names, page);
   const found = await Promise.all(slice.items.map(async (field) => {
     const entries = await policyCache.levels(field, at);
-    // It may have been removed since the names were read.
+    // The policy may have been removed since the names were read.
     if (entries.length === 0 && findDefinition(field) === undefined) return [];
-    return [showLevel(config, { field, scope: levelAt(at) }, entries)];
+    return [showLevel(config, { field, scope: levelName(at) }, entries)];
   }));
   return { ...slice, items: found.flat() };
 }
 
-/** A field at a level, of what the levels down to it have set. Throws as `showPolicy`. */
+/** The policy of a field at a level, from the entries of the level and those above it. Throws like `showPolicy`. */
 export function showLevel(
   config: Config,
   { field, scope }: Pick<PolicyResponse, 'field' | 'scope'>,

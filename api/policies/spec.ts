@@ -1,32 +1,32 @@
-// The four kinds of policy: what each says, whether one lies within another, and what clamping makes of it.
+// The four kinds of policy specs: their form, their order, and how one is clamped to another.
 
-/** Bounds of a number, both inclusive. */
+/** Inclusive bounds of a number. */
 export interface RangeSpec {
   readonly kind: 'range';
   readonly min: number;
   readonly max: number;
 }
 
-/** A yes or no that holds below (`locked`), or a default that levels below may change (`open`). */
+/** A switch: `locked` is fixed for the levels below, `open` is a default that they may change. */
 export type ToggleSpec =
   | { readonly kind: 'toggle'; readonly state: 'locked'; readonly value: boolean }
   | { readonly kind: 'toggle'; readonly state: 'open'; readonly default: boolean };
 
 /** The words that may be chosen from. */
-export interface SetSpec {
+export interface EnumSpec {
   readonly kind: 'enum_set';
   readonly allowed: readonly string[];
 }
 
-/** No bound: levels below may set any kind. */
+/** No bound. Levels below may set any kind of spec. */
 export interface FreeSpec {
   readonly kind: 'free';
 }
 
-/** What a level says of a field. */
-export type PolicySpec = RangeSpec | ToggleSpec | SetSpec | FreeSpec;
+/** The policy of a field at a level. */
+export type PolicySpec = RangeSpec | ToggleSpec | EnumSpec | FreeSpec;
 
-/** The child as it may stay below the parent: itself where it lies within it, else the nearest that does. */
+/** The child within the bound of its parent: itself when it lies within it, else the nearest spec that does. */
 export function clamp(child: PolicySpec, parent: PolicySpec): PolicySpec {
   if (parent.kind === 'free') return child;
   if (child.kind !== parent.kind) return parent;
@@ -46,30 +46,30 @@ function clampRange(child: RangeSpec, { min, max }: RangeSpec): RangeSpec {
   return { kind: 'range', min: into(child.min), max: into(child.max) };
 }
 
-function clampSet(child: SetSpec, parent: SetSpec): SetSpec {
+function clampSet(child: EnumSpec, parent: EnumSpec): EnumSpec {
   const words = new Set(parent.allowed);
   const allowed = child.allowed.filter((word) => words.has(word));
   return allowed.length === child.allowed.length ? child : { kind: 'enum_set', allowed };
 }
 
-/** Why the child may not stand below the parent, or undefined when it may: clamping would leave it as it is. */
+/** The reason why a child is outside of the bound of its parent, or undefined when it is within it. */
 export function violation(child: PolicySpec, parent: PolicySpec): string | undefined {
   if (isSameSpec(clamp(child, parent), child)) return undefined;
-  return `${inWords(child)} lies outside the bound of the level above, ${inWords(parent)}`;
+  return `${describe(child)} lies outside the bound of the level above, ${describe(parent)}`;
 }
 
-/** Whether two say the same. The order of words does not matter. */
+/** True when two specs are equal. The order of words does not matter. */
 export function isSameSpec(a: PolicySpec, b: PolicySpec): boolean {
   if (a.kind === 'enum_set' && b.kind === 'enum_set') {
     if (a.allowed.length !== b.allowed.length) return false;
     const words = new Set(b.allowed);
     return a.allowed.every((word) => words.has(word));
   }
-  return inWords(a) === inWords(b);
+  return describe(a) === describe(b);
 }
 
-/** A spec for a message. */
-function inWords(spec: PolicySpec): string {
+/** Describes a spec in a message. */
+function describe(spec: PolicySpec): string {
   switch (spec.kind) {
     case 'range':
       return `range ${spec.min} to ${spec.max}`;

@@ -1,4 +1,4 @@
-// The shape of a PolicySpec: for bodies, for answers, and for what is read back from the database.
+// The schema of a PolicySpec, for requests, responses and stored rows.
 import { check } from '../contract/check.ts';
 import {
   array,
@@ -12,11 +12,11 @@ import {
 } from '../contract/schema.ts';
 import type { PolicySpec } from './spec.ts';
 
-/** Words of an `enum_set`: this many, each this long. */
+/** Of an `enum_set`. */
 const maxWords = 1_000;
 const maxWordLength = 255;
 
-/** A PolicySpec. Whether `min` is above `max`, and what a field allows, is checked elsewhere. */
+/** A PolicySpec. The order of `min` and `max`, and the definition of the field, are checked by `checkedSpec`. */
 export const policySpec: Schema<PolicySpec> = variants('kind', {
   range: object({ kind: oneOf(['range']), min: finiteNumber(), max: finiteNumber() }),
   toggle: variants('state', {
@@ -30,7 +30,7 @@ export const policySpec: Schema<PolicySpec> = variants('kind', {
   free: object({ kind: oneOf(['free']) }),
 });
 
-/** A stored spec, checked as if it came from outside; its members in the order of the schema, which `jsonb` does not keep. */
+/** A stored spec, checked like one of a request. Its members are in the order of the schema, which `jsonb` does not keep. */
 export function storedSpec(value: unknown): PolicySpec {
   const spec = check(value, policySpec);
   switch (spec.kind) {

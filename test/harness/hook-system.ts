@@ -111,7 +111,7 @@ function supervised(
   const observe = () => undefined;
   const own = { ...deps, config, observe, secrets: new Secrets(randomBytes(32)), now: () => new Date() };
   const activity = new ActivityMeter(own);
-  const policies = effectivePolicies({ config, book: own.policyCache });
+  const policies = effectivePolicies({ config, cache: own.policyCache });
   const asked: RunnerRequest[] = [];
   const system: HookSystem = createHooks({ ...own, activity, policies }, {
     send: (request) => {

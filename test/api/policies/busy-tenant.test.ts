@@ -1,4 +1,4 @@
-// A change of policies has all others wait: a tenant whose connections are taken must not have them wait for it.
+// A change locks all policies, so it must not wait for a tenant whose connections are all taken.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { setPolicy } from '../../../api/policies/set.ts';
 import { resolveConfig } from '../../../supervisor/config.ts';
@@ -19,7 +19,7 @@ function set(target: Parameters<typeof setPolicy>[1], max: number) {
   return setPolicy({ ...own.deps, config }, target, range(max), { field, caller: own.by });
 }
 
-it('a tenant whose connections are all taken changes its policy when there is one, and keeps nobody else from it', async () => {
+it('changes the policy of a tenant once a connection is free, and blocks no other tenant', async () => {
   const app = await own.definition();
   const { databases } = own.deps;
   const { promise, resolve } = Promise.withResolvers<void>();

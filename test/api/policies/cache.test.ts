@@ -1,9 +1,9 @@
-// Policies as one process knows them, with a database that fails.
+// The cache of policies, with a database that fails.
 import { expect, it, onTestFinished } from 'vitest';
 import { PolicyCache } from '../../../api/policies/cache.ts';
 import { ownInstallation } from '../../harness/database.ts';
 
-it('asks again after policies could not be read', async () => {
+it('reads again after a read failed', async () => {
   const installation = await ownInstallation();
   onTestFinished(installation.remove);
   const book = new PolicyCache((await installation.open()).databases);
@@ -15,7 +15,7 @@ it('asks again after policies could not be read', async () => {
   expect(await book.fields({})).toEqual(new Set());
 });
 
-it('says that it knows others by now whenever something may have changed', async () => {
+it('changes its revision whenever policies may have changed', async () => {
   const installation = await ownInstallation();
   onTestFinished(installation.remove);
   const book = new PolicyCache((await installation.open()).databases);

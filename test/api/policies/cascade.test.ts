@@ -1,7 +1,7 @@
-// What bounds a place, and what a change above it makes of it: no other tenant's setting.
+// The bound above a level, and the effect of a change there: no other tenant's policy matters.
 import { describe, expect, it } from 'vitest';
 import { boundAbove, cascade, type StoredPolicy } from '../../../api/policies/cascade.ts';
-import { combineLevels, type PolicyLevel } from '../../../api/policies/chain.ts';
+import { combineLevels, type LevelName } from '../../../api/policies/chain.ts';
 
 const range = (max: number) => ({ kind: 'range', min: 1, max }) as const;
 const row = (workspace: string | null, app: string | null, max: number): StoredPolicy => ({
@@ -30,7 +30,7 @@ describe('the bound above', () => {
   });
 });
 
-it('a change clamps apps to their own workspace, and names what must change alone', () => {
+it('a change clamps apps to their own workspace, and names only the policies that change', () => {
   expect(cascade(rows, range(100))).toEqual([
     { scope: 'app', workspace: 'bank', app: 'shop', field: 'x', from: range(60), to: range(10) },
   ]);
@@ -41,9 +41,9 @@ it('a change clamps apps to their own workspace, and names what must change alon
   ]);
 });
 
-it('what a level has set holds within those above it, whatever is stored, but for the master, who sets anything', () => {
+it('a level is clamped to those above it, whatever is stored, except for that of the master', () => {
   const server = { level: 'server', spec: range(50) } as const;
-  const at = (level: PolicyLevel, max: number) => ({ level, spec: range(max) });
+  const at = (level: LevelName, max: number) => ({ level, spec: range(max) });
   expect(combineLevels([server, at('workspace', 80)])?.spec).toEqual(range(50));
   expect(combineLevels([server, at('workspace', 40), at('app', 80)])?.spec).toEqual(range(40));
   expect(combineLevels([server, at('system', 80), at('workspace', 70)])?.spec).toEqual(range(70));

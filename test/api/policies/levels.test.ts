@@ -15,8 +15,8 @@ beforeAll(async () => {
   admin = own.admin;
 });
 
-describe('a field with a meaning', () => {
-  it('shows the server’s own bound while nobody has set one', async () => {
+describe('a built-in field', () => {
+  it('shows the server’s own bound while none is set', async () => {
     expect(expectOk(await admin.get(`${own.path}/policies/password.length`))).toEqual({
       field: 'password.length',
       scope: 'workspace',
@@ -27,7 +27,7 @@ describe('a field with a meaning', () => {
     });
   });
 
-  it('takes a spec within the bound, and says what holds and who set it', async () => {
+  it('takes a spec within the bound, and shows the one in effect and its level', async () => {
     const put = expectOk(await admin.put(`${own.path}/policies/password.length`, range(10, 256)));
     expect(put).toEqual({
       field: 'password.length',
@@ -81,7 +81,7 @@ describe('a field with a meaning', () => {
     );
   });
 
-  it('is answered with its members in the order in which they are documented', async () => {
+  it('has its members in the documented order', async () => {
     const specs = {
       'otp.ttl_sec': '{"kind":"range","min":9,"max":20}',
       'password.require_digit': '{"kind":"toggle","state":"open","default":true}',
@@ -99,7 +99,7 @@ describe('a field with a meaning', () => {
     }
   });
 
-  it('counts for the next request', async () => {
+  it('applies to the next request', async () => {
     const register = (password: string) =>
       admin.post(`${own.path}/auth/users/register`, {
         email: `${crypto.randomUUID()}@example.com`,
@@ -146,7 +146,7 @@ describe('ways to log in and lives of tokens', () => {
 describe('a field of the apps’ own', () => {
   const field = 'shop.discount';
 
-  it('is 404 until somebody sets it', async () => {
+  it('is 404 until it is set', async () => {
     expectError(await admin.get(`${own.path}/policies/${field}`), 404, 'not_found');
     expectError(await admin.delete(`${own.path}/policies/${field}`), 404, 'not_found');
   });
@@ -157,7 +157,7 @@ describe('a field of the apps’ own', () => {
     }
   });
 
-  it('clamps the app below, says so, and is audited with before and after', async () => {
+  it('clamps the app below, lists that, and is audited with the old and the new spec', async () => {
     expectOk(await app.admin.put(`${app.path}/policies/${field}`, range(0, 50)));
     const put = expectOk(await admin.put(`${own.path}/policies/${field}`, range(5, 20)));
     expect(put.cascaded).toEqual([
@@ -177,7 +177,7 @@ describe('a field of the apps’ own', () => {
     expect(appLog.map(({ target }: { target: string }) => target)).toContain(field);
   });
 
-  it('is audited where it was set also when it is removed, with what was there', async () => {
+  it('is audited at its level when it is removed, with the old spec', async () => {
     for (const [caller, path] of [[admin, own.path], [app.admin, app.path]] as const) {
       expectOk(await caller.put(`${path}/policies/shop.hours`, range(8, 18)));
       expectOk(await caller.delete(`${path}/policies/shop.hours`));
@@ -214,7 +214,7 @@ describe('a field of the apps’ own', () => {
     );
   });
 
-  it('is listed with those that have a meaning, by name, in pages', async () => {
+  it('is listed with the built-in ones, by name, in pages', async () => {
     const all = expectOk(await admin.get(`${own.path}/policies`));
     const names = all.items.map((policy: { field: string }) => policy.field);
     expect(names).toEqual(names.toSorted());
@@ -225,7 +225,7 @@ describe('a field of the apps’ own', () => {
     expect(second.items.map((policy: { field: string }) => policy.field)).toEqual(names.slice(5, 10));
   });
 
-  it('goes with its app', async () => {
+  it('is deleted with its app', async () => {
     const other = await own.app();
     expectOk(await other.admin.put(`${other.path}/policies/${field}`, { kind: 'enum_set', allowed: ['b'] }));
     expectOk(await admin.delete(other.path));
@@ -234,7 +234,7 @@ describe('a field of the apps’ own', () => {
   });
 });
 
-it('the policies of a workspace and its apps take up 4 MiB at most, and nothing of another’s room', async () => {
+it('the policies of a workspace and its apps take up 4 MiB at most, in each workspace', async () => {
   const [own, other] = [await ownWorkspace(), await ownWorkspace()];
   const app = await own.app();
   const words = Array.from({ length: 1_000 }, (_, index) => String(index).padStart(255, '0'));

@@ -1,4 +1,4 @@
-// Policy `auth.methods` is asked at every step of a way in: what was begun before it was switched off is not completed.
+// Policy `auth.methods` is checked at every step of a sign-in: one that began before a method was switched off is not completed.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { type Authenticator, enrol } from '../../harness/authenticator.ts';
@@ -38,7 +38,7 @@ async function enrolled(): Promise<{ user: OwnUser; authenticator: Authenticator
 }
 
 describe('a challenge for the second factor', () => {
-  it('is not completed once the way in that it belongs to is switched off', async () => {
+  it('is not completed once its method is switched off', async () => {
     const { user, authenticator } = await enrolled();
     const { challenge_id } = expectOk(await login(user));
     await allowing(['otp', 'oauth'], async () => {
@@ -91,7 +91,7 @@ describe('a mailed code', () => {
 });
 
 describe('a password', () => {
-  it('is not looked at while there are no passwords', async () => {
+  it('is not checked while passwords are switched off', async () => {
     const user = await ownUser(own);
     await allowing(['otp', 'oauth'], async () => {
       for (const password of ['a guess', user.password]) {
@@ -102,7 +102,7 @@ describe('a password', () => {
 });
 
 describe('a provider', () => {
-  it('is asked nothing while there is no OAuth, and who comes back later is let in', async () => {
+  it('is not used while OAuth is switched off, and completes a sign-in when it is on again', async () => {
     const host = await startCodeHost();
     await useProvider(own, 'github', host);
     const emails = [{ email: freshEmail(), primary: true, verified: true }];

@@ -1,5 +1,4 @@
-// What other processes hear of policies when an app is made: nothing, unless an earlier one of its id has left some. And what
-// becomes of an app or workspace when somebody comes too late with what an earlier one of its id was to go through: nothing.
+// Apps and workspaces with the id of a deleted one: they get none of its policies, and no late change that was meant for it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../../api/apps/create.ts';
 import { removeApp } from '../../../api/apps/remove.ts';
@@ -81,11 +80,11 @@ async function make(id: string): Promise<{ published: string[]; forgot: boolean 
 }
 
 describe('an app that is made', () => {
-  it('tells nobody of policies when there were none of its id', async () => {
+  it('publishes no change of policies when no app had its id before', async () => {
     expect(await make('shop')).toEqual({ published: [], forgot: false });
   });
 
-  it('takes away those of an earlier one of its id, and tells of it', async () => {
+  it('removes the policies of an earlier app of its id, and publishes that', async () => {
     const row = { workspace: 'acme', app: 'late', field: 'shop.discount', spec: { kind: 'free' } };
     const { control } = deps.databases;
     await control.run((sql) => putPolicies(sql, [{ ...row, updated_at: created }]));
@@ -93,7 +92,7 @@ describe('an app that is made', () => {
     expect(await control.run((sql) => listPoliciesFor(sql, 'acme'))).toEqual([]);
   });
 
-  it('keeps its own when an earlier one of its id is deleted by somebody who comes too late', async () => {
+  it('keeps its own when a late request deletes the earlier app of its id', async () => {
     await make('again');
     const row = { workspace: 'acme', app: 'again', field: 'shop.discount', spec: { kind: 'free' } };
     const { control } = deps.databases;

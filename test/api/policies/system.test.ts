@@ -1,4 +1,4 @@
-// Policies of the master: on a server of their own, since they bind everybody.
+// Policies of the master: on a server of their own, since they apply to all tenants.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { as, type Caller, expectOk } from '../../harness/api.ts';
@@ -39,7 +39,7 @@ describe('a policy of the master', () => {
     expect(put).toMatchObject({ effective: range(0, 50), set_by: { min: 'system', max: 'workspace' } });
   });
 
-  it('bounds nothing below nothing, where the server obeys it', async () => {
+  it('refuses a range below 0 for a built-in field', async () => {
     for (const [min, max, name] of [[-1, 9, 'min'], [-9, -1, 'max']] as const) {
       const answer = await root.put(system('otp.ttl_sec'), range(min, max));
       expectError(answer, 400, 'validation');
@@ -114,7 +114,7 @@ describe('a policy of the master', () => {
     }
   });
 
-  it('locks a toggle for everybody below', async () => {
+  it('locks a toggle for all levels below', async () => {
     const locked = { kind: 'toggle', state: 'locked', value: true };
     expectOk(
       await root.put(workspace('one', 'password.require_digit'), {
@@ -150,7 +150,7 @@ describe('a policy of the master', () => {
     expectOk(await register('1 digit here'));
   });
 
-  it('holds on every process at the latest 300 ms later', async () => {
+  it('is in effect in every process within 300 ms', async () => {
     const path = workspace('one', 'tokens.refresh_ttl_sec');
     // Each request has a connection of its own, so both processes answer some of them.
     const read = async () => {
@@ -177,7 +177,7 @@ describe('a policy of the master', () => {
     expectOk(await root.delete(system('tokens.access_ttl_sec')));
   });
 
-  it('shuts nobody out, however short or long the lives are that it asks for', async () => {
+  it('locks nobody out, however short or long the lives that it sets', async () => {
     const forever = range(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
     expectOk(await root.put(system('tokens.access_ttl_sec'), range(0, 0)));
     for (const field of ['tokens.refresh_ttl_sec', 'otp.ttl_sec']) {

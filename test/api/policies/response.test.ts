@@ -1,8 +1,8 @@
-// What a PUT answers beside others who remove or set the same policy.
+// The response to a PUT during other changes of the same policy.
 import { expect, it } from 'vitest';
 import { expectOk, ownWorkspace } from '../../harness/api.ts';
 
-it('a policy that is set is answered as it was set, though others remove it at once', async () => {
+it('responds with the policy as it was set, though another request removes it at once', async () => {
   const { admin, path } = await ownWorkspace();
   const policy = `${path}/policies/my.own`;
   const answers: unknown[] = [];
@@ -27,7 +27,7 @@ it('a policy that is set is answered as it was set, though others remove it at o
   expect(answers).toEqual(answers.map(() => asSet));
 });
 
-it('what a policy answers when it is set is of its own workspace and app, whatever others have set', async () => {
+it('responds with the bounds of the policy’s own workspace and app', async () => {
   const field = 'my.other';
   const [own, other] = [await ownWorkspace(), await ownWorkspace()];
   const [app, neighbour] = [await own.app(), await own.app()];
