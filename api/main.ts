@@ -19,7 +19,7 @@ import { createEgress } from './egress/client.ts';
 import { type CacheSync, startCacheSync } from './process/cache-sync.ts';
 import { handleCall } from './app-api/calls.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
-import { settleDepartures } from './hooks/files/tombstones.ts';
+import { settleTombstones } from './hooks/files/tombstones.ts';
 import { startSweeping, type Sweeping } from './files/sweeping.ts';
 import { type OpenServer, openServer } from './http/server.ts';
 import { Mailer } from './mail/mailer.ts';
@@ -98,7 +98,7 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
 }
 
 function hookPorts(deps: () => Deps, { worker }: ApiStart) {
-  return { send, deps, answerCall: handleCall, worker };
+  return { send, deps, handleCall, worker };
 }
 
 /** Only for the one process on the embedded database, where nothing else writes. */
@@ -116,7 +116,7 @@ function sweepingOf({ worker }: ApiStart, parts: Parameters<typeof startSweeping
 
 /** Does what one process does for all before it serves, and what a successor does for a process that died. */
 async function prepare(deps: Deps, { worker, successor }: ApiStart): Promise<void> {
-  if (worker === 0 || successor) await settleDepartures(deps);
+  if (worker === 0 || successor) await settleTombstones(deps);
   if (worker === 0) {
     if (unpatchedFiles.length > 0) deps.observe({ type: 'driver_unpatched', files: unpatchedFiles });
     await recordSandbox(deps);

@@ -99,8 +99,8 @@ function dispatch(scope: CallScope, call: CallFrame): unknown {
 }
 
 /** The caller of a write by hook code. */
-function callerOf({ requestId, depth, deadline, aside }: CallContext): Author {
-  return { principal: null, requestId, hook: { depth: depth + 1, deadline, aside } };
+function callerOf({ requestId, depth, deadline, withoutSlot }: CallContext): Author {
+  return { principal: null, requestId, hook: { depth: depth + 1, deadline, withoutSlot } };
 }
 
 function targetOf(app: AppDefinition, id: string): RecordTarget {

@@ -6,7 +6,7 @@ import { redirectStatuses } from '../egress/client.ts';
 import { EgressError } from '../egress/failure.ts';
 import { includesHost } from '../egress/wall.ts';
 import { fail } from '../errors.ts';
-import { bufferOf, spell } from '../hooks/rpc/inbound-values.ts';
+import { encodeBytes, toBuffer } from '../hooks/rpc/inbound-values.ts';
 import type { CallContext } from '../hooks/pool/generation.ts';
 import { decodeBody } from './content-coding.ts';
 
@@ -37,7 +37,7 @@ export async function fetchForHook(
         ...headers,
         ...defaults.filter(([name]) => !headers.some(([own]) => own.toLowerCase() === name)),
       ],
-      ...(body === null ? {} : { body: bufferOf(body) }),
+      ...(body === null ? {} : { body: toBuffer(body) }),
       maxBytes,
       timeoutMs: Math.max(1, Math.floor(context.deadline - performance.now())),
       isAllowed,
@@ -54,7 +54,7 @@ export async function fetchForHook(
       status: response.status,
       status_text: reasonPhrase.test(response.statusText) ? response.statusText : '',
       headers: shown,
-      body: content.length === 0 ? null : spell(content),
+      body: content.length === 0 ? null : encodeBytes(content),
     };
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;

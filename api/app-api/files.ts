@@ -9,7 +9,7 @@ import { parseFilename } from '../files/filename.ts';
 import { parseMediaType } from '../files/media-type.ts';
 import { removeStored } from '../files/remove.ts';
 import { upload } from '../files/upload.ts';
-import { bufferOf, spell } from '../hooks/rpc/inbound-values.ts';
+import { encodeBytes, toBuffer } from '../hooks/rpc/inbound-values.ts';
 import type { Author } from '../hooks/ports.ts';
 
 /** The largest file that hook code can read. As base64 it must fit into the responses of one run. */
@@ -26,7 +26,7 @@ export async function readForHook(
   if (file.size > maxBytes) fail('hook_error', `the file has more than ${maxBytes} bytes`);
   const parts: Buffer[] = [];
   for await (const part of await deps.blobs.open(blobKey(app, file.id))) parts.push(part);
-  return { ...shown(file), body: spell(Buffer.concat(parts)) };
+  return { ...shown(file), body: encodeBytes(Buffer.concat(parts)) };
 }
 
 /** Stores a file. Throws `413` when it is larger than the policy `storage.max_upload_mb` allows. */
@@ -35,7 +35,7 @@ export async function storeForHook(
   app: AppDefinition,
   { filename, mime, body }: { filename: string; mime: string; body: Bytes },
 ): Promise<HookFileInfo> {
-  const bytes = bufferOf(body);
+  const bytes = toBuffer(body);
   const file = await upload(deps, app, {
     filename: parseFilename(encodeURIComponent(filename.toWellFormed())),
     mime: parseMediaType(mime),

@@ -13,7 +13,7 @@ import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { removeAllBytes } from '../files/upload.ts';
 import type { Hooks } from '../hooks/ports.ts';
-import { Departure } from '../hooks/files/tombstones.ts';
+import { HookFilesTombstone } from '../hooks/files/tombstones.ts';
 import { failNoApp, lockWorkspace } from '../target.ts';
 
 type RemoveDeps =
@@ -56,9 +56,9 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, caller: Ca
   });
   revocations.apply(revoked);
   policyCache.onChange({ kind: 'policies', workspace: workspace.id });
-  const departure = new Departure(deps);
+  const tombstone = new HookFilesTombstone(deps);
   // It is read again in any case: a deletion whose connection was lost may be done.
-  await departure.during(() =>
+  await tombstone.during(() =>
     databases.provisioner(workspace.database).transaction(async (sql) => {
       if (await removeRow(sql, id, schema) === undefined) failNoApp(id);
       await revokeAppSessions(sql, id, caller.now);
@@ -70,11 +70,11 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, caller: Ca
         details: { name: app.name },
         origin: caller.origin,
       });
-      await departure.begin({ workspace: workspace.id, app: id, schema });
+      await tombstone.create({ workspace: workspace.id, app: id, schema });
     })
   ).finally(() => definitions.invalidate(workspace.id, id));
   await databases.closePools(workspace.database, schema);
   await removeAllBytes(deps, app);
   deps.hooks.drop(app);
-  await departure.end();
+  await tombstone.remove();
 }

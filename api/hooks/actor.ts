@@ -8,7 +8,7 @@ import type { Actor, Author } from './ports.ts';
 
 type AuthDeps = Pick<Deps, 'databases'>;
 
-const rememberedMilliseconds = 2_000;
+const cachedMs = 2_000;
 /** Tokens do not say it, and looking it up costs as much as a write. */
 const emails = new WeakMap<Principal, { email: Promise<string>; until: number }>();
 
@@ -17,14 +17,14 @@ const server: Author = { principal: null, requestId: '' };
 /** An author with what hooks are told of it, looked up once they ask; without one it is what the server does by itself. */
 export function hookActorOf(deps: AuthDeps, app: AppDefinition, author: Author = server): Actor {
   const { principal, requestId, hook } = author;
-  if (hook === undefined) return { requestId, depth: 0, auth: () => authOf(deps, app, principal) };
+  if (hook === undefined) return { requestId, depth: 0, auth: () => makeHookAuth(deps, app, principal) };
   const { id, workspace } = app;
   const auth: HookAuth = { id: 'hook', email: '', role: 'hook', workspace: workspace.id, app: id };
   return { requestId, ...hook, auth: () => Promise.resolve(auth) };
 }
 
 /** `e.auth` of a request. */
-export async function authOf(
+export async function makeHookAuth(
   deps: AuthDeps,
   app: AppDefinition,
   principal: Principal | null,
@@ -34,7 +34,7 @@ export async function authOf(
   const now = performance.now();
   let known = emails.get(principal);
   if (known === undefined || known.until < now) {
-    known = { email: emailOf(deps, app, principal), until: now + rememberedMilliseconds };
+    known = { email: findEmail(deps, app, principal), until: now + cachedMs };
     emails.set(principal, known);
   }
   const email = await known.email.catch((error: unknown) => {
@@ -44,7 +44,7 @@ export async function authOf(
   return { id, email, role, workspace: workspace ?? null, app: apps === undefined ? null : app.id };
 }
 
-async function emailOf(
+async function findEmail(
   deps: AuthDeps,
   { workspace: { database }, schema }: AppDefinition,
   principal: Principal,

@@ -3,69 +3,72 @@ import type { PeerReport, PeerRequest, RunnerReport, RunnerRequest } from '../..
 import type { FairQueue } from '../../storage/concurrency/fair-queue.ts';
 import type { Deps } from '../deps.ts';
 import { ApiPeers } from '../process/peers.ts';
-import type { HookParts } from './app-hooks.ts';
-import { JobMemory } from './jobs/registered-jobs.ts';
+import type { AppHooksOptions } from './app-hooks.ts';
+import { RegisteredJobs } from './jobs/registered-jobs.ts';
 import { CronTimes } from './jobs/times.ts';
 import { Schedule } from './jobs/schedule.ts';
-import type { HookQuestion } from './logs/aggregate.ts';
+import type { PeerQuestion } from './logs/aggregate.ts';
 import { SupervisedRunners } from './pool/host.ts';
-import { Runners } from './runners.ts';
+import { HookRunners } from './runners.ts';
 
 /** What makes hooks run, and what must be told of the world. */
 export interface HookSystem {
-  hooks: Runners;
+  hooks: HookRunners;
   /** Takes what the supervisor says; `handle` is what came with the message. */
   receive(report: RunnerReport | PeerReport, handle: unknown): void;
 }
 
-interface HookSurroundings {
+interface HookSystemOptions {
   /** To the supervisor. */
   send: (request: RunnerRequest | PeerRequest) => void;
   deps: () => Deps;
   /** Carries out a call of hook code: the calls of `$app` stand above the features that they use. */
-  answerCall: (deps: Deps, ...call: Parameters<HookParts['answer']>) => Promise<unknown>;
+  handleCall: (deps: Deps, ...call: Parameters<AppHooksOptions['handleCall']>) => Promise<unknown>;
   worker: number;
   /** See `HookParts`. */
-  restShare?: number;
+  idleShare?: number;
   /** See `HookParts`; of as many at once as a core has time for unless it is given. */
   starts?: FairQueue;
 }
 
 /** Makes it. `deps` answers what everything else needs, which may need hooks in its turn. */
 export function createHooks(
-  parts: HookParts['deps'],
-  { send, deps, answerCall, worker, ...options }: HookSurroundings,
+  parts: AppHooksOptions['deps'],
+  { send, deps, handleCall, worker, ...options }: HookSystemOptions,
 ): HookSystem {
-  const mostRunners = shareOf(parts.config.hooks.max_runners, { workers: parts.config.api.workers, worker });
-  const host = new SupervisedRunners(send, mostRunners);
-  const memory = new JobMemory(parts);
-  const find = (workspace: string, app: string) => deps().definitions.app(workspace, app);
+  const maxRunners = workerShare(parts.config.hooks.max_runners, {
+    workers: parts.config.api.workers,
+    worker,
+  });
+  const host = new SupervisedRunners(send, maxRunners);
+  const memory = new RegisteredJobs(parts);
+  const findApp = (workspace: string, app: string) => deps().definitions.app(workspace, app);
   const times = new CronTimes();
-  const keeper = { deps: parts, times, newId: () => deps().newId(), find };
+  const keeper = { deps: parts, times, newId: () => deps().newId(), findApp };
   const peers = new ApiPeers({
     send,
     isAlone: parts.config.api.workers === 1,
     respond: async (text) => {
-      const question: HookQuestion = JSON.parse(text);
+      const question: PeerQuestion = JSON.parse(text);
       return JSON.stringify(await hooks.answerPeer(question));
     },
   });
-  const hooks: Runners = new Runners({
+  const hooks: HookRunners = new HookRunners({
     ...options,
     deps: parts,
     host,
-    mostRunners,
+    maxRunners,
     peers,
     checker: {
       // Elsewhere nothing would keep imports from the files of the machine.
       check: (what) => deps().sandbox.level === 'os' ? host.check(what) : Promise.resolve({ output: '' }),
     },
-    answer: (app, call, context) => answerCall(deps(), app, call, context),
+    handleCall: (app, call, context) => handleCall(deps(), app, call, context),
     onLoaded: (loaded) => memory.save(loaded),
-    find,
+    findApp,
     times,
     // One process keeps it, or every job would run in each of them.
-    schedule: worker === 0 ? new Schedule({ ...keeper, hooksOf: (app) => hooks.of(app) }) : undefined,
+    schedule: worker === 0 ? new Schedule({ ...keeper, getHooks: (app) => hooks.get(app) }) : undefined,
   });
   return {
     hooks,
@@ -81,6 +84,6 @@ export function createHooks(
  * What one process may have of the runners: it can stop its own to make room for another, and none of another's, which would
  * keep them all with nothing to do in them.
  */
-function shareOf(all: number, { workers, worker }: { workers: number; worker: number }): number {
+function workerShare(all: number, { workers, worker }: { workers: number; worker: number }): number {
   return Math.floor(all / workers) + (worker < all % workers ? 1 : 0);
 }

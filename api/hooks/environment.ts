@@ -13,34 +13,34 @@ import { auditApp } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail, failValidation } from '../errors.ts';
 import type { HookLoader } from './ports.ts';
-import { reloadEverywhere } from './files/reload.ts';
+import { reloadInAllProcesses } from './files/reload.ts';
 
 type ReadDeps = Pick<Deps, 'databases'>;
 type ChangeDeps = Pick<Deps, 'databases' | 'secrets' | 'newId' | 'now'> & { hooks: HookLoader };
 
 /** A variable without its value. */
-export interface Variable {
+export interface HookVariable {
   name: string;
   updated_at: Date;
 }
 
 const namePattern = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
-const mostVariables = 100;
+const maxVariables = 100;
 /** Longest value in bytes. */
-const longestValue = 32_768;
+const maxValueBytes = 32_768;
 
 /** Their names, in order. */
 export async function listVariables(
   deps: ReadDeps,
   app: AppIdentity,
   page: PageRequest,
-): Promise<Page<Variable>> {
-  const all = await rowsOf(deps, app);
+): Promise<Page<HookVariable>> {
+  const all = await listRows(deps, app);
   return slicePage(all.map(({ name, updated_at }) => ({ name, updated_at })), page);
 }
 
 /** One of them. Throws `400 validation` for its name, `404 not_found`. */
-export async function showVariable(deps: ReadDeps, app: AppIdentity, name: string): Promise<Variable> {
+export async function showVariable(deps: ReadDeps, app: AppIdentity, name: string): Promise<HookVariable> {
   checkName(name);
   const { workspace, schema } = app;
   const pool = deps.databases.app(workspace.database, schema);
@@ -53,22 +53,22 @@ export async function putVariable(
   deps: ChangeDeps,
   app: AppDefinition,
   { name, value, by }: { name: string; value: string; by: Caller },
-): Promise<Variable> {
+): Promise<HookVariable> {
   checkName(name);
-  if (Buffer.byteLength(value) > longestValue) {
-    failValidation([{ field: 'value', reason: `must have at most ${longestValue} bytes` }]);
+  if (Buffer.byteLength(value) > maxValueBytes) {
+    failValidation([{ field: 'value', reason: `must have at most ${maxValueBytes} bytes` }]);
   }
-  const sealed = deps.secrets.seal('hook-environment', ownerOf(app, name), Buffer.from(value));
+  const sealed = deps.secrets.seal('hook-environment', sealContext(app, name), Buffer.from(value));
   const actor = await readActorName(deps, by.principal);
   await deps.databases.app(app.workspace.database, app.schema).transaction(async (sql) => {
-    const details = await before(sql, app, name);
-    const variable = { name, sealed, updated_at: by.now, max: mostVariables };
+    const details = await auditDetails(sql, app, name);
+    const variable = { name, sealed, updated_at: by.now, max: maxVariables };
     if (!await putHookVariable(sql, app.schema, variable)) {
-      fail('conflict', `the app has ${mostVariables} variables, the most it can have`);
+      fail('conflict', `the app has ${maxVariables} variables, the most it can have`);
     }
     await auditApp(sql, deps, { actor, action: 'hook_env_set', target: name, details, origin: by.origin });
   });
-  await reloadEverywhere(deps, app);
+  await reloadInAllProcesses(deps, app);
   return { name, updated_at: by.now };
 }
 
@@ -81,11 +81,11 @@ export async function removeVariable(
   checkName(name);
   const actor = await readActorName(deps, by.principal);
   await deps.databases.app(app.workspace.database, app.schema).transaction(async (sql) => {
-    const details = await before(sql, app, name);
+    const details = await auditDetails(sql, app, name);
     if (!await deleteHookVariable(sql, app.schema, name)) failNoVariable(name);
     await auditApp(sql, deps, { actor, action: 'hook_env_delete', target: name, details, origin: by.origin });
   });
-  await reloadEverywhere(deps, app);
+  await reloadInAllProcesses(deps, app);
 }
 
 /** All of them with their values, for the runner of this app alone. */
@@ -93,25 +93,25 @@ export async function openEnvironment(
   deps: Pick<Deps, 'databases' | 'secrets'>,
   app: AppIdentity,
 ): Promise<Record<string, string>> {
-  const rows = await rowsOf(deps, app);
+  const rows = await listRows(deps, app);
   return Object.fromEntries(rows.map(({ name, sealed }) => {
-    const value = deps.secrets.open('hook-environment', ownerOf(app, name), sealed);
+    const value = deps.secrets.open('hook-environment', sealContext(app, name), sealed);
     return [name, value.toString('utf8')];
   }));
 }
 
 /** What the audit log says of a variable as it was: its value is a secret. */
-async function before(sql: Sql, { schema }: AppIdentity, name: string) {
+async function auditDetails(sql: Sql, { schema }: AppIdentity, name: string) {
   const setAt = await hookVariableSetAt(sql, schema, name);
   return { from: setAt === undefined ? null : { updated_at: setAt.toISOString() } };
 }
 
-function rowsOf({ databases }: ReadDeps, { workspace, schema }: AppIdentity) {
+function listRows({ databases }: ReadDeps, { workspace, schema }: AppIdentity) {
   return databases.app(workspace.database, schema).run((sql) => listHookVariables(sql, schema));
 }
 
 /** The schema tells an app from an earlier one of its id. */
-function ownerOf({ schema }: AppIdentity, name: string): string {
+function sealContext({ schema }: AppIdentity, name: string): string {
   return `${schema}/${name}`;
 }
 

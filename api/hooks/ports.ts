@@ -16,7 +16,7 @@ export interface FileFault {
 }
 
 /** What a load of an app's files came to. */
-export interface Loading {
+export interface LoadResult {
   /** Names of the files that are in effect. */
   loaded: string[];
   errors: FileFault[];
@@ -26,11 +26,11 @@ export interface Loading {
 export type WriteAction = 'create' | 'update' | 'delete';
 
 /** How a write that hook code makes hangs on the run of that code. */
-export interface WithinHook {
+export interface HookNesting {
   /** 1 for a write that a hook of a request's write makes, and one more for each hook in between. */
   depth: number;
   /** Wraps what waits for hooks: see `CallDesk`. */
-  aside: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  withoutSlot: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** When nobody waits any more, in milliseconds of `performance.now()`. */
   deadline: number;
 }
@@ -40,13 +40,13 @@ export interface Author {
   principal: Principal | null;
   requestId: string;
   /** Absent for what a request itself wants. */
-  hook?: WithinHook;
+  hook?: HookNesting;
   /** Asked when hooks have answered, which may be long after the beginning: throws when nothing is to be written. */
-  requireSender?: () => void;
+  requireStillAdmitted?: () => void;
 }
 
 /** An author as hooks are told of it. */
-export interface Actor extends Partial<Omit<WithinHook, 'depth'>> {
+export interface Actor extends Partial<Omit<HookNesting, 'depth'>> {
   /** Looked up when hooks ask for it. */
   auth: () => Promise<HookAuth | null>;
   requestId: string;
@@ -72,9 +72,9 @@ export interface WriteHooks {
    * Runs the before-hooks, one after another. Answers the record's fields as they are to be written, or undefined when
    * no hook changed them. Throws `400 hook_veto`, `500 hook_error`, `503 hook_busy` or `hook_unavailable`.
    */
-  ask(write: HookedWrite): Promise<Readonly<Record<string, unknown>> | undefined>;
+  runBefore(write: HookedWrite): Promise<Readonly<Record<string, unknown>> | undefined>;
   /** Runs the after-hooks; resolves when they have ended, and never throws. */
-  tell(write: HookedWrite): Promise<void>;
+  runAfter(write: HookedWrite): Promise<void>;
 }
 
 /** The record hooks of one app, as they are now. */
@@ -91,13 +91,13 @@ export interface RecordHooks {
    * The record hooks of an app. Throws `503 hook_unavailable` or `500 hook_error` when they cannot be known: no write may
    * pass then.
    */
-  writesOf(app: AppDefinition): Promise<AppWriteHooks>;
+  getWriteHooks(app: AppDefinition): Promise<AppWriteHooks>;
 }
 
 /** Hooks as the routes for hook files see them. */
 export interface HookLoader {
   /** Loads an app's files again; what was in effect stays so until the new ones are. Never throws for a fault of theirs. */
-  reload(app: AppDefinition): Promise<Loading>;
+  reload(app: AppDefinition): Promise<LoadResult>;
   /** Type errors in an app's files, waiting for them for 5 s; the log hears of hooks that nothing calls. */
   check(app: AppDefinition): Promise<FileFault[]>;
   /** Ends what runs for an app that is gone. */
@@ -144,7 +144,7 @@ export interface AppLog {
   /** What is kept, oldest first. */
   read(): Promise<LogEntry[]>;
   /** Throws `429 too_many_requests` where too many follow it. */
-  requireRoom(): void;
+  requireFollowerSlot(): void;
   /** Calls back for each line that is kept and each new one, until what is returned is called. */
   follow(tell: (entry: LogEntry) => void): () => void;
 }

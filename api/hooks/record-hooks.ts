@@ -6,29 +6,29 @@ import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import { ApiError, fail } from '../errors.ts';
 import type { AppHooks } from './app-hooks.ts';
 import type { AppWriteHooks, HookedWrite, WriteHooks } from './ports.ts';
-import type { Concern, Registrations } from './registrations.ts';
+import type { Registrations, WriteEvents } from './registrations.ts';
 
 type RecordEventName = EventNameOf<'record'>;
 
-const deepest = 4;
+const maxDepth = 4;
 
 /** The record hooks of an app that are registered. */
-export function writeHooksOf(hooks: AppHooks, registrations: Registrations): AppWriteHooks {
+export function makeWriteHooks(hooks: AppHooks, registrations: Registrations): AppWriteHooks {
   return {
     isEmpty: registrations.files.length === 0,
     on(collection, action) {
-      const concern = registrations.of(collection, action);
+      const concern = registrations.findWriteEvents(collection, action);
       return concern === undefined ? undefined : wrap(hooks, concern);
     },
   };
 }
 
-function wrap(hooks: AppHooks, { before, after }: Concern): WriteHooks {
+function wrap(hooks: AppHooks, { before, after }: WriteEvents): WriteHooks {
   return {
     before: before !== undefined,
     after: after !== undefined,
-    ask: (write) => before === undefined ? Promise.resolve(undefined) : ask(hooks, before, write),
-    tell: (write) => after === undefined ? Promise.resolve() : tell(hooks, after, write),
+    runBefore: (write) => before === undefined ? Promise.resolve(undefined) : ask(hooks, before, write),
+    runAfter: (write) => after === undefined ? Promise.resolve() : tell(hooks, after, write),
   };
 }
 
@@ -49,10 +49,10 @@ async function ask(
     case 'done':
       return Object.keys(result.changes).length === 0 ? undefined : result.changes;
     case 'veto':
-      if (result.fault !== null) hooks.log.blame([result.fault], requestId);
+      if (result.fault !== null) hooks.log.addFaults([result.fault], requestId);
       return fail('hook_veto', result.message);
     case 'failed': {
-      hooks.log.blame(result.faults, requestId);
+      hooks.log.addFaults(result.faults, requestId);
       const [first] = result.faults;
       return fail('hook_error', first?.message ?? 'the hook failed');
     }
@@ -65,7 +65,7 @@ async function tell(hooks: AppHooks, event: RecordEventName, write: HookedWrite)
   const { requestId } = write.actor;
   try {
     const result = await call(hooks, event, write);
-    if (result.outcome === 'failed') hooks.log.blame(result.faults, requestId);
+    if (result.outcome === 'failed') hooks.log.addFaults(result.faults, requestId);
   } catch (error) {
     blame(hooks, event, { write, error });
   }
@@ -87,8 +87,10 @@ async function call(
   event: RecordEventName,
   { actor, record, previous }: HookedWrite,
 ) {
-  const { requestId, depth, deadline, aside } = actor;
-  if (depth >= deepest) fail('hook_error', `hooks may cause writes that hooks run for up to ${deepest} deep`);
+  const { requestId, depth, deadline, withoutSlot } = actor;
+  if (depth >= maxDepth) {
+    fail('hook_error', `hooks may cause writes that hooks run for up to ${maxDepth} deep`);
+  }
   const { hasPrevious } = hookEvents[event];
   const auth = await actor.auth();
   const message = (id: number): EventInvocation => ({
@@ -103,7 +105,7 @@ async function call(
   });
   const run = () => hooks.run({ requestId, depth, deadline }, message);
   // What a hook waits for must not wait for the turn that the hook itself has.
-  if (aside !== undefined) return await aside(run);
+  if (withoutSlot !== undefined) return await withoutSlot(run);
   const turn = hooks.slots.acquire();
   if (turn !== undefined) await turn;
   try {

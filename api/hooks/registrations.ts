@@ -9,7 +9,7 @@ import { type CustomRouteMatch, RouteTable } from './routes/match.ts';
 import type { WriteAction } from './ports.ts';
 
 /** The events that have handlers before and after one kind of write. */
-export interface Concern {
+export interface WriteEvents {
   readonly before?: EventNameOf<'record'>;
   readonly after?: EventNameOf<'record'>;
 }
@@ -21,34 +21,34 @@ export class Registrations {
   readonly routes: readonly RouteRegistration[];
   /** The scheduled jobs. */
   readonly jobs: readonly JobRegistration[];
-  readonly #table: RouteTable;
-  readonly #concerns = new Map<string, Partial<Record<WriteAction, Concern>>>();
+  readonly #routeTable: RouteTable;
+  readonly #writeEvents = new Map<string, Partial<Record<WriteAction, WriteEvents>>>();
 
   constructor(files: readonly FileRegistrations[]) {
     this.files = files;
     this.routes = files.flatMap(({ routes }) => routes);
-    this.#table = new RouteTable(this.routes);
+    this.#routeTable = new RouteTable(this.routes);
     this.jobs = files.flatMap(({ jobs }) => jobs);
     for (const { event, collection } of files.flatMap(({ hooks }) => hooks)) {
       const { when, action } = hookEvents[event];
-      const concerns = this.#concerns.get(collection) ?? {};
-      this.#concerns.set(collection, concerns);
+      const concerns = this.#writeEvents.get(collection) ?? {};
+      this.#writeEvents.set(collection, concerns);
       concerns[action] = { ...concerns[action], [when]: event };
     }
   }
 
   /** What runs around a write; undefined when nothing does. */
-  of(collection: string, action: WriteAction): Concern | undefined {
-    return this.#concerns.get(collection)?.[action];
+  findWriteEvents(collection: string, action: WriteAction): WriteEvents | undefined {
+    return this.#writeEvents.get(collection)?.[action];
   }
 
   /** The file that registered what is sought; null where none did. */
-  fileWith(isIt: (one: FileRegistrations) => boolean): string | null {
+  findFile(isIt: (one: FileRegistrations) => boolean): string | null {
     return this.files.find(isIt)?.file ?? null;
   }
 
   /** See `RouteTable`. */
-  route(method: string, path: string): CustomRouteMatch | undefined {
-    return this.#table.match(method, path);
+  matchRoute(method: string, path: string): CustomRouteMatch | undefined {
+    return this.#routeTable.match(method, path);
   }
 }

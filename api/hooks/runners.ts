@@ -6,204 +6,220 @@ import { FairQueue } from '../../storage/concurrency/fair-queue.ts';
 import { logFailure } from '../logging/events.ts';
 import type { ApiPeers } from '../process/peers.ts';
 import type { TenantPath } from '../scope.ts';
-import { AppHooks, type HookParts } from './app-hooks.ts';
+import { AppHooks, type AppHooksOptions } from './app-hooks.ts';
 import { createSharedSlots } from './pool/slots.ts';
-import { firstToStop } from './pool/eviction.ts';
+import { findEvictable } from './pool/eviction.ts';
 import type { Schedule } from './jobs/schedule.ts';
 import { serveCustom } from './routes/serve.ts';
 import {
-  type HookQuestion,
-  LogEverywhere,
-  type LogPart,
-  stateEverywhere,
-  type StatePart,
+  AggregateLog,
+  aggregateState,
+  type PeerLog,
+  type PeerQuestion,
+  type PeerState,
 } from './logs/aggregate.ts';
-import type { AppLog, AppWriteHooks, CustomRequest, FileFault, Hooks, HookState, Loading } from './ports.ts';
-import { writeHooksOf } from './record-hooks.ts';
+import type {
+  AppLog,
+  AppWriteHooks,
+  CustomRequest,
+  FileFault,
+  Hooks,
+  HookState,
+  LoadResult,
+} from './ports.ts';
+import { makeWriteHooks } from './record-hooks.ts';
 import type { Registrations } from './registrations.ts';
 import type { CronTimes } from './jobs/times.ts';
-import { stateOf } from './logs/state.ts';
-import { type CheckParts, tellOfUncalled, warningsOf } from './files/warnings.ts';
+import { localState } from './logs/state.ts';
+import { checkTypes, type TypeCheckDeps, warnOfUncalledHooks } from './files/warnings.ts';
 
 const sweepMs = 5_000;
 /** A start takes some 30 ms of a core and has 3 s to be ready: a hundred that start together would be too slow, all of them. */
 const startsAtOnce = 4;
 
-interface Surroundings {
+interface HookRunnersOptions {
   /** The app of these ids, as it is now. */
-  find: (workspace: string, app: string) => Promise<AppDefinition | undefined>;
+  findApp: (workspace: string, app: string) => Promise<AppDefinition | undefined>;
   /** In the process that keeps it. */
   schedule: Schedule | undefined;
   times: CronTimes;
   /** Most runners at once. */
-  mostRunners: number;
+  maxRunners: number;
   /** The other API processes. */
   peers: ApiPeers;
-  checker: CheckParts['host'];
+  checker: TypeCheckDeps['host'];
 }
 
 /** Every app whose hooks somebody has asked for. */
-export class Runners implements Hooks {
-  readonly #parts: HookParts & Surroundings;
+export class HookRunners implements Hooks {
+  readonly #options: AppHooksOptions & HookRunnersOptions;
   /** By the name of the app's schema, which no other app ever has. */
   readonly #apps = new Map<string, AppHooks>();
-  readonly #loadsAgainSoon = new WeakSet<AppHooks>();
-  readonly #wrapped = new WeakMap<Registrations, AppWriteHooks>();
+  readonly #awaitingRetry = new WeakSet<AppHooks>();
+  readonly #writeHooks = new WeakMap<Registrations, AppWriteHooks>();
   readonly #sweep: NodeJS.Timeout;
   /** What the other processes know this one by; a successor has another. */
-  readonly #name = randomUUID();
+  readonly #processId = randomUUID();
 
   constructor(
     { starts = new FairQueue({ slots: startsAtOnce }), ...parts }:
-      & Omit<HookParts, 'makeRoom' | 'slots' | 'starts'>
-      & Partial<Pick<HookParts, 'starts'>>
-      & Surroundings,
+      & Omit<AppHooksOptions, 'evict' | 'slots' | 'starts'>
+      & Partial<Pick<AppHooksOptions, 'starts'>>
+      & HookRunnersOptions,
   ) {
-    this.#parts = { ...parts, starts, slots: createSharedSlots(), makeRoom: () => this.#makeRoom() };
-    this.#sweep = setInterval(() => this.#lookAfter(), sweepMs).unref();
+    this.#options = { ...parts, starts, slots: createSharedSlots(), evict: () => this.#evict() };
+    this.#sweep = setInterval(() => this.#sweepRunners(), sweepMs).unref();
   }
 
   /** The hooks of an app. */
-  of(app: AppDefinition): AppHooks {
+  get(app: AppDefinition): AppHooks {
     const known = this.#apps.get(app.schema);
     if (known !== undefined) return known;
-    const hooks = new AppHooks(app, this.#parts);
+    const hooks = new AppHooks(app, this.#options);
     this.#apps.set(app.schema, hooks);
     return hooks;
   }
 
-  async writesOf(app: AppDefinition): Promise<AppWriteHooks> {
-    const hooks = this.of(app);
-    return this.#wrap(hooks, hooks.known ?? await hooks.learn());
+  async getWriteHooks(app: AppDefinition): Promise<AppWriteHooks> {
+    const hooks = this.get(app);
+    return this.#makeWriteHooks(hooks, hooks.registrations ?? await hooks.loadRegistrations());
   }
 
-  async reload(app: AppDefinition): Promise<Loading> {
-    const { host } = this.#parts;
-    host.forgive(app.workspace.id, app.id);
-    return await this.of(app).reload(true);
+  async reload(app: AppDefinition): Promise<LoadResult> {
+    const { host } = this.#options;
+    host.clearCrashes(app.workspace.id, app.id);
+    return await this.get(app).reload(true);
   }
 
   /** The files of an app may be others than those in effect. An app that nobody has asked for may have jobs by now. */
   refresh(place: { workspace: string; app: string }): void {
-    const known = this.#in(place);
-    for (const hooks of known) void this.#follow(hooks);
-    if (known.length > 0 || this.#parts.schedule === undefined) return;
-    void this.#discover(place).catch(logFailure(this.#parts.deps, 'load hooks from a new file'));
+    const known = this.#findIn(place);
+    for (const hooks of known) void this.#reload(hooks);
+    if (known.length > 0 || this.#options.schedule === undefined) return;
+    void this.#loadNew(place).catch(logFailure(this.#options.deps, 'load hooks from a new file'));
   }
 
   check(app: AppDefinition): Promise<FileFault[]> {
-    const { deps, checker } = this.#parts;
-    const hooks = this.of(app);
-    tellOfUncalled(hooks, app);
-    return warningsOf({ deps, host: checker, log: hooks.log }, app);
+    const { deps, checker } = this.#options;
+    const hooks = this.get(app);
+    warnOfUncalledHooks(hooks, app);
+    return checkTypes({ deps, host: checker, log: hooks.log }, app);
   }
 
   log(app: AppDefinition): AppLog {
-    return new LogEverywhere(this.#parts.peers, app.schema, this.of(app).log);
+    return new AggregateLog(this.#options.peers, app.schema, this.get(app).log);
   }
 
   serve(app: AppDefinition, request: CustomRequest): Promise<void> {
-    return serveCustom(this.#parts.deps, this.of(app), app, request);
+    return serveCustom(this.#options.deps, this.get(app), app, request);
   }
 
   async state(app: AppDefinition): Promise<HookState> {
-    return await stateEverywhere(this.#parts.peers, app.schema, await this.#stateHere(this.of(app)));
+    return await aggregateState(this.#options.peers, app.schema, await this.#localState(this.get(app)));
   }
 
   /** What another process asks of this one. Null for an app that nobody has asked this one for. */
-  async answerPeer(question: HookQuestion): Promise<StatePart | LogPart | null> {
+  async answerPeer(question: PeerQuestion): Promise<PeerState | PeerLog | null> {
     const hooks = this.#apps.get(question.schema);
     if (hooks === undefined) return null;
-    if (question.about === 'state') return await this.#stateHere(hooks);
+    if (question.about === 'state') return await this.#localState(hooks);
     const { log } = hooks;
-    return { process: this.#name, place: log.place, entries: log.after(question.after[this.#name] ?? 0) };
+    return {
+      process: this.#processId,
+      position: log.place,
+      entries: log.after(question.after[this.#processId] ?? 0),
+    };
   }
 
-  #stateHere(hooks: AppHooks): Promise<StatePart> {
-    const { schedule, times, deps } = this.#parts;
-    return stateOf(hooks, { times, lastRuns: schedule?.lastRuns(hooks.app) ?? new Map(), now: deps.now() });
+  #localState(hooks: AppHooks): Promise<PeerState> {
+    const { schedule, times, deps } = this.#options;
+    return localState(hooks, {
+      times,
+      lastRuns: schedule?.lastRuns(hooks.app) ?? new Map(),
+      now: deps.now(),
+    });
   }
 
   /** Hears of a change in whatever process. */
   onChange(change: Change): void {
-    this.#parts.schedule?.onChange(change);
+    this.#options.schedule?.onChange(change);
     if (change.kind === 'hooks') this.refresh(change);
-    if (change.kind === 'policies') void this.#refit(change);
-    if (change.kind === 'workspace' || change.kind === 'app') void this.#dropGone(change);
+    if (change.kind === 'policies') void this.#applyMemoryPolicy(change);
+    if (change.kind === 'workspace' || change.kind === 'app') void this.#dropDeleted(change);
   }
 
   /** Changes may have been missed. */
   resync(): void {
-    this.#parts.schedule?.read();
-    for (const hooks of this.#apps.values()) void this.#follow(hooks);
-    void this.#refit({});
+    this.#options.schedule?.read();
+    for (const hooks of this.#apps.values()) void this.#reload(hooks);
+    void this.#applyMemoryPolicy({});
   }
 
   drop(app: AppIdentity): void {
-    this.#parts.schedule?.drop(app.schema);
+    this.#options.schedule?.drop(app.schema);
     this.#apps.get(app.schema)?.drop();
     this.#apps.delete(app.schema);
   }
 
   /** Drops all apps of a workspace. */
   dropWorkspace(workspace: string): void {
-    for (const { app } of this.#in({ workspace })) this.drop(app);
+    for (const { app } of this.#findIn({ workspace })) this.drop(app);
   }
 
   /** Ends every runner. */
   close(): void {
     clearInterval(this.#sweep);
-    this.#parts.schedule?.close();
-    for (const { app } of this.#in({})) this.drop(app);
+    this.#options.schedule?.close();
+    for (const { app } of this.#findIn({})) this.drop(app);
   }
 
   /** The apps of a place as they are now: while they are gone through, some may go. */
-  #in({ workspace, app }: TenantPath): AppHooks[] {
-    return [...this.#apps.values()].filter(({ place }) =>
-      (workspace === undefined || place.workspace === workspace) && (app === undefined || place.app === app)
+  #findIn({ workspace, app }: TenantPath): AppHooks[] {
+    return [...this.#apps.values()].filter(({ path }) =>
+      (workspace === undefined || path.workspace === workspace) && (app === undefined || path.app === app)
     );
   }
 
-  async #follow(hooks: AppHooks): Promise<void> {
+  async #reload(hooks: AppHooks): Promise<void> {
     try {
       await hooks.reload(false);
       // Nobody who put the files is told that this process goes on without them.
-      if (hooks.retryIn !== undefined) this.#followLater(hooks, hooks.retryIn);
+      if (hooks.retryIn !== undefined) this.#reloadLater(hooks, hooks.retryIn);
     } catch (error) {
       // The app may be gone, or its database away: what it vetoes now is not known.
-      hooks.forget();
-      logFailure(this.#parts.deps, 'load hooks that have changed')(error);
+      hooks.invalidate();
+      logFailure(this.#options.deps, 'load hooks that have changed')(error);
     }
   }
 
-  #followLater(hooks: AppHooks, milliseconds: number): void {
-    if (this.#loadsAgainSoon.has(hooks)) return;
-    this.#loadsAgainSoon.add(hooks);
+  #reloadLater(hooks: AppHooks, milliseconds: number): void {
+    if (this.#awaitingRetry.has(hooks)) return;
+    this.#awaitingRetry.add(hooks);
     setTimeout(() => {
-      this.#loadsAgainSoon.delete(hooks);
-      if (hooks.retryIn !== undefined && this.#apps.get(hooks.app.schema) === hooks) void this.#follow(hooks);
+      this.#awaitingRetry.delete(hooks);
+      if (hooks.retryIn !== undefined && this.#apps.get(hooks.app.schema) === hooks) void this.#reload(hooks);
     }, milliseconds).unref();
   }
 
-  async #discover({ workspace, app }: { workspace: string; app: string }): Promise<void> {
-    const found = await this.#parts.find(workspace, app);
-    if (found !== undefined) await this.#follow(this.of(found));
+  async #loadNew({ workspace, app }: { workspace: string; app: string }): Promise<void> {
+    const found = await this.#options.findApp(workspace, app);
+    if (found !== undefined) await this.#reload(this.get(found));
   }
 
   /** Made once for each state of an app's code, so that asking costs a look into a map. */
-  #wrap(hooks: AppHooks, registrations: Registrations): AppWriteHooks {
-    const made = this.#wrapped.get(registrations);
+  #makeWriteHooks(hooks: AppHooks, registrations: Registrations): AppWriteHooks {
+    const made = this.#writeHooks.get(registrations);
     if (made !== undefined) return made;
-    const wrapped = writeHooksOf(hooks, registrations);
-    this.#wrapped.set(registrations, wrapped);
+    const wrapped = makeWriteHooks(hooks, registrations);
+    this.#writeHooks.set(registrations, wrapped);
     return wrapped;
   }
 
-  async #dropGone(where: TenantPath): Promise<void> {
-    const { find, deps } = this.#parts;
-    for (const { app, place } of this.#in(where)) {
+  async #dropDeleted(where: TenantPath): Promise<void> {
+    const { findApp, deps } = this.#options;
+    for (const { app, path } of this.#findIn(where)) {
       try {
-        const found = await find(place.workspace, place.app);
+        const found = await findApp(path.workspace, path.app);
         if (found?.schema !== app.schema) this.drop(app);
       } catch (error) {
         deps.observe({ type: 'background_failed', task: 'look for the app of hooks', error: String(error) });
@@ -212,35 +228,35 @@ export class Runners implements Hooks {
   }
 
   /** Ends runners that policy gives other memory by now than they were started with; the next call starts another. */
-  async #refit({ workspace }: TenantPath): Promise<void> {
-    const { policies, observe } = this.#parts.deps;
-    for (const hooks of this.#in({ workspace })) {
-      const { live, place } = hooks;
+  async #applyMemoryPolicy({ workspace }: TenantPath): Promise<void> {
+    const { policies, observe } = this.#options.deps;
+    for (const hooks of this.#findIn({ workspace })) {
+      const { live, path } = hooks;
       if (live === undefined) continue;
       try {
-        const { value } = await policies.range('hooks.memory_mb', place);
-        if (value !== live.memory_mb && hooks.live === live) hooks.rest();
+        const { value } = await policies.range('hooks.memory_mb', path);
+        if (value !== live.memory_mb && hooks.live === live) hooks.stopRunner();
       } catch (error) {
         observe({ type: 'background_failed', task: 'refit hook runners', error: String(error) });
       }
     }
   }
 
-  #lookAfter(): void {
-    const before = performance.now() - this.#parts.deps.config.hooks.idle_ms;
+  #sweepRunners(): void {
+    const before = performance.now() - this.#options.deps.config.hooks.idle_ms;
     for (const hooks of this.#apps.values()) {
       const { live } = hooks;
       // Its jobs may not have been saved.
-      void this.#parts.onLoaded(hooks);
+      void this.#options.onLoaded(hooks);
       if (live === undefined || !live.channel.isOpen) continue;
-      if (live.channel.inFlight === 0 && live.usedAt < before) hooks.rest();
-      else void live.watch();
+      if (live.channel.inFlight === 0 && live.usedAt < before) hooks.stopRunner();
+      else void live.checkIdleUse();
     }
   }
 
   /** Stops a runner when there are as many as there may be. */
-  #makeRoom(): void {
+  #evict(): void {
     const running = [...this.#apps.values()].filter(({ live }) => live !== undefined);
-    if (running.length >= this.#parts.mostRunners) firstToStop(running)?.rest();
+    if (running.length >= this.#options.maxRunners) findEvictable(running)?.stopRunner();
   }
 }

@@ -77,7 +77,7 @@ export async function runBatch(
       hooks: rehearsal === undefined ? undefined : 'within',
     }, (context) => {
       const work = async (sql: Sql) => {
-        batch.caller?.requireSender?.();
+        batch.caller?.requireStillAdmitted?.();
         if (rehearsal !== undefined) requireCurrent(deps, app);
         return await performAll(deps, sql, { context, admitted, rehearsal, now: batch.asking.now });
       };

@@ -46,7 +46,7 @@ export async function createRecord(
   { caller, ...request }: RecordCreation & { caller?: Author },
 ): Promise<StoredRecord> {
   const asked = { ...request, newId: deps.newId() };
-  const hooks = (await deps.hooks.writesOf(target.app)).on(target.collection.id, 'create');
+  const hooks = (await deps.hooks.getWriteHooks(target.app)).on(target.collection.id, 'create');
   const actor = hookActorOf(deps, target.app, caller);
   const creation = hooks?.before === true
     ? await runBeforeHooks(deps, target, asked, { hooks, actor, caller })
@@ -62,7 +62,7 @@ export async function createRecord(
     const record = await applyCreate(deps, writeScope(context, target), creation);
     return { result: record, written: [{ type: 'record_created', record }] };
   });
-  if (hooks?.after === true) await hooks.tell({ actor, record, previous: null });
+  if (hooks?.after === true) await hooks.runAfter({ actor, record, previous: null });
   return record;
 }
 
@@ -74,8 +74,8 @@ async function runBeforeHooks(
   { hooks, actor, caller }: { hooks: WriteHooks; actor: Actor; caller: Author | undefined },
 ): Promise<RecordCreation & { newId: string }> {
   const record = await onCollection(deps, target, (scope) => previewCreate(deps, scope, creation));
-  const changes = await hooks.ask({ actor, record, previous: null });
-  caller?.requireSender?.();
+  const changes = await hooks.runBefore({ actor, record, previous: null });
+  caller?.requireStillAdmitted?.();
   return { ...creation, ...applyHookChanges(creation.input, changes) };
 }
 

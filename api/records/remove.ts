@@ -47,7 +47,7 @@ export async function removeRecord(
     const removed = rehearsal === undefined
       ? await applyRemoval(writeScope(context, target), removal)
       : await rehearsal.run(context.connection, (sql) => {
-        caller?.requireSender?.();
+        caller?.requireStillAdmitted?.();
         requireCurrent(deps, context.app);
         return removeRehearsed({ ...context, connection: transactionAsConnection(sql) }, target, {
           removal,

@@ -50,7 +50,7 @@ export async function updateRecord(
   target: RecordTarget,
   { caller, ...update }: RecordUpdate & { caller?: Author },
 ): Promise<StoredRecord> {
-  const hooks = (await deps.hooks.writesOf(target.app)).on(target.collection.id, 'update');
+  const hooks = (await deps.hooks.getWriteHooks(target.app)).on(target.collection.id, 'update');
   if (hooks !== undefined) return await updateWithHooks(deps, target, { update, caller, hooks });
   const record = await commitUpdate(deps, target, update);
   return record ?? fail('unavailable', 'the record changed meanwhile; try again');
@@ -66,12 +66,14 @@ async function updateWithHooks(
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const seen = await onCollection(deps, target, (scope) => previewUpdate(scope, update));
     const previous = seen.record;
-    const changes = hooks.before ? await hooks.ask({ actor, record: seen.candidate, previous }) : undefined;
-    caller?.requireSender?.();
+    const changes = hooks.before
+      ? await hooks.runBefore({ actor, record: seen.candidate, previous })
+      : undefined;
+    caller?.requireStillAdmitted?.();
     const changed = { ...update, ...applyHookChanges(update.input, changes), version: seen.version };
     const record = await commitUpdate(deps, target, changed);
     if (record === undefined) continue;
-    if (hooks.after) await hooks.tell({ actor, record, previous });
+    if (hooks.after) await hooks.runAfter({ actor, record, previous });
     return record;
   }
   return fail('conflict', 'the record kept changing while hooks looked at it; try again');

@@ -1,8 +1,8 @@
 // Routes of an app's hooks: variables, logs, status, types.
 import { listVariables, putVariable, removeVariable, showVariable } from '../hooks/environment.ts';
 import { serveLog } from '../hooks/logs/log-stream.ts';
-import { logPage } from '../hooks/logs/log.ts';
-import { typesOf } from '../hooks/files/types.ts';
+import { pageOfLog } from '../hooks/logs/log.ts';
+import { declareTypes } from '../hooks/files/types.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { RawResponse, route } from '../contract/route.ts';
 import {
@@ -103,8 +103,8 @@ export const hookLogs = route({
   rawTypes: { 'text/event-stream': 'With `follow=true`: events `log`, each with an entry as JSON.' },
   handle: async ({ deps, target: { app }, principal, query: { follow, ...page } }) => {
     const log = deps.hooks.log(app);
-    if (follow !== true) return logPage(await log.read(), toPageRequest(page));
-    log.requireRoom();
+    if (follow !== true) return pageOfLog(await log.read(), toPageRequest(page));
+    log.requireFollowerSlot();
     return new RawResponse(({ response, headers }) =>
       serveLog(deps, log, { response, headers, principal, app })
     );
@@ -152,5 +152,5 @@ export const hookTypes = route({
   status: 200,
   contentType: 'text/plain; charset=utf-8',
   response: string(),
-  handle: ({ target }) => typesOf(target.app),
+  handle: ({ target }) => declareTypes(target.app),
 });

@@ -144,5 +144,5 @@ export function senderOf(
     origin: RequestOrigin;
   },
 ): Author {
-  return { principal, requestId, requireSender: () => requireStillAdmitted(deps, app, principal) };
+  return { principal, requestId, requireStillAdmitted: () => requireStillAdmitted(deps, app, principal) };
 }

@@ -9,7 +9,7 @@ import { actorName, type Caller } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import type { Hooks } from '../hooks/ports.ts';
-import { Departure } from '../hooks/files/tombstones.ts';
+import { HookFilesTombstone } from '../hooks/files/tombstones.ts';
 import { failNoWorkspace } from '../target.ts';
 
 type RemoveDeps = Pick<Deps, 'observe' | 'databases' | 'definitions' | 'revocations' | 'newId' | 'now'> & {
@@ -29,8 +29,8 @@ export async function removeWorkspace(
 ): Promise<void> {
   const { databases, definitions, revocations, upkeep } = deps;
   const { id, database } = workspace;
-  const departure = new Departure(deps);
-  const revoked = await departure.during(() =>
+  const tombstone = new HookFilesTombstone(deps);
+  const revoked = await tombstone.during(() =>
     databases.control.transaction(async (sql) => {
       const actor = await actorName(sql, caller.principal);
       const { name } = await removeRow(sql, workspace) ?? failNoWorkspace(id);
@@ -46,7 +46,7 @@ export async function removeWorkspace(
         origin: caller.origin,
       });
       await notifyChange(sql, { kind: 'workspace', workspace: id });
-      await departure.begin({ workspace: id, database });
+      await tombstone.create({ workspace: id, database });
       return revoked;
     })
   );
@@ -54,6 +54,6 @@ export async function removeWorkspace(
   definitions.invalidateLocally({ kind: 'workspace', workspace: id });
   void databases.closePools(database);
   deps.hooks.dropWorkspace(id);
-  await departure.end();
+  await tombstone.remove();
   upkeep.poke();
 }

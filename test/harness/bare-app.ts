@@ -65,7 +65,7 @@ const enrolling: Pick<Deps, 'passwords' | 'policies'> & { quotas: WriteQuotas } 
 };
 
 /** Of apps without hooks. */
-const noHooks: RecordHooks = { writesOf: () => Promise.resolve({ isEmpty: true, on: () => undefined }) };
+const noHooks: RecordHooks = { getWriteHooks: () => Promise.resolve({ isEmpty: true, on: () => undefined }) };
 
 /** What takes rights away in a process of its own on this storage. */
 function bareRights(

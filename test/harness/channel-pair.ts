@@ -64,7 +64,7 @@ export function channelPairs(): (options?: PairOptions) => Promise<ChannelPair> 
         return answer(call.method);
       });
       channel.begin(asked, (id): ToRunner => ({ type: 'cancel', id }));
-      return asked.settled.then(({ outcome }) => outcome, (error: Error) => error.message);
+      return asked.result.then(({ outcome }) => outcome, (error: Error) => error.message);
     };
     return { channel, socket, runner, received, ended: ended.promise, calls, event };
   };

@@ -75,7 +75,7 @@ export async function ownHooks(
       const definition = await deps.definitions.app(home, id);
       if (definition === undefined) throw new Error('the app is not there');
       await write(id, files, home);
-      return system.hooks.of(definition);
+      return system.hooks.get(definition);
     },
     ...{ write, asked },
     serve: async (hooks, request) => {
@@ -122,7 +122,7 @@ function supervised(
     deps: () => {
       throw new Error('no hook of these tests asks for anything');
     },
-    answerCall: () => Promise.reject(new Error('no hook of these tests asks for anything')),
+    handleCall: () => Promise.reject(new Error('no hook of these tests asks for anything')),
     worker: 1,
     ...options,
   });
@@ -155,5 +155,5 @@ export function keepBusy({ live }: Pick<AppHooks, 'live'>, name = 'never'): Prom
   live.begin(asked, { requestId: 'test', depth: 0, deadline: Infinity }, (id) => (
     { type: 'cron', id, name, scheduled_at: '', request_id: 'test' }
   ));
-  return asked.settled.catch((error: unknown) => error);
+  return asked.result.catch((error: unknown) => error);
 }

@@ -4,27 +4,27 @@ import type { LoadFrame } from '../../../hook-runner/protocol.ts';
 import type { AppIdentity } from '../../../storage/definition.ts';
 import type { Deps } from '../../deps.ts';
 import { openEnvironment } from '../environment.ts';
-import { faultOfFile } from './faults.ts';
-import { folderOf, readFolder, sourceOfFile } from './folder.ts';
+import { readFaults } from './faults.ts';
+import { hookFolder, readFolder, toSourceFile } from './folder.ts';
 import type { FileFault } from '../ports.ts';
 
 /** What there is to load. */
 export interface CodeSnapshot extends Pick<LoadFrame, 'files' | 'env'> {
   /** Faults of files that cannot be read. */
-  unread: FileFault[];
+  readFaults: FileFault[];
   /** Tells states of the code apart. */
   fingerprint: string;
 }
 
 /** Reads the files and, where there are any, the variables that they may ask for. Throws what the disk and the database throw. */
-export async function readCode(
+export async function readCodeSnapshot(
   deps: Pick<Deps, 'config' | 'databases' | 'secrets'>,
   app: AppIdentity,
 ): Promise<CodeSnapshot> {
-  const read = await readFolder(folderOf(deps.config, app));
-  const files = read.flatMap(sourceOfFile);
-  const unread = read.flatMap(faultOfFile);
+  const read = await readFolder(hookFolder(deps.config, app));
+  const files = read.flatMap(toSourceFile);
+  const unread = read.flatMap(readFaults);
   const env = files.length === 0 ? {} : await openEnvironment(deps, app);
   const fingerprint = createHash('sha256').update(JSON.stringify([files, unread, env])).digest('hex');
-  return { files, env, unread, fingerprint };
+  return { files, env, readFaults: unread, fingerprint };
 }

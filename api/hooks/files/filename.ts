@@ -1,19 +1,19 @@
 // What a hook file may be called.
 import { failValidation } from '../../errors.ts';
 
-const longestName = 200;
+const maxNameBytes = 200;
 // deno-lint-ignore no-control-regex
-const control = /[\u0000-\u001f\u007f-\u009f]/;
+const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
 
 /** What is wrong with a name; undefined when nothing is. */
 export function filenameFault(name: string): string | undefined {
   if (!/\.(?:js|ts)$/.test(name)) return 'must end in .js or .ts';
   if (/[/\\]|\.\./.test(name)) return 'must not contain /, \\ or ..';
   if (!/^[A-Za-z0-9_]/.test(name)) return 'must begin with a letter, a digit or _';
-  if (control.test(name) || !name.isWellFormed()) return 'must not contain control characters';
+  if (controlCharacter.test(name) || !name.isWellFormed()) return 'must not contain control characters';
   // Some file systems take two spellings of the same letters for one name.
   if (name !== name.normalize('NFC')) return 'must be in Unicode normalization form C';
-  return Buffer.byteLength(name) > longestName ? `must have at most ${longestName} bytes` : undefined;
+  return Buffer.byteLength(name) > maxNameBytes ? `must have at most ${maxNameBytes} bytes` : undefined;
 }
 
 /** Lets a legal name through. Throws `400 validation`. */

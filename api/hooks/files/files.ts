@@ -9,19 +9,19 @@ import type { Deps } from '../../deps.ts';
 import { fail, failValidation } from '../../errors.ts';
 import { checkFilename } from './filename.ts';
 import {
-  folderOf,
   type HookFile,
-  largestFile,
-  largestFolder,
+  hookFolder,
   listFiles,
-  mostFiles,
+  maxFileBytes,
+  maxFiles,
+  maxFolderBytes,
   readFile,
   removeFile,
   writeFile,
 } from './folder.ts';
-import type { FileFault, HookLoader, Loading } from '../ports.ts';
-import { reloadEverywhere } from './reload.ts';
-import { withdrawFromGone } from './withdraw.ts';
+import type { FileFault, HookLoader, LoadResult } from '../ports.ts';
+import { reloadInAllProcesses } from './reload.ts';
+import { withdrawFromDeleted } from './withdraw.ts';
 
 type ReadDeps = { config: Pick<Config, 'hooks'> };
 type ChangeDeps = ReadDeps & Pick<Deps, 'databases' | 'newId' | 'now'> & { hooks: HookLoader };
@@ -32,7 +32,7 @@ export async function listHookFiles(
   app: AppDefinition,
   page: PageRequest,
 ): Promise<Page<HookFile>> {
-  return slicePage(await listFiles(folderOf(config, app)), page);
+  return slicePage(await listFiles(hookFolder(config, app)), page);
 }
 
 /** One file with its text. Throws `400 validation` for its name, `404 not_found`. */
@@ -41,7 +41,7 @@ export async function showHookFile(
   app: AppDefinition,
   filename: string,
 ): Promise<HookFile & { source: string }> {
-  const file = await readFile(folderOf(config, app), checkFilename(filename)) ?? failNoFile(filename);
+  const file = await readFile(hookFolder(config, app), checkFilename(filename)) ?? failNoFile(filename);
   if ('fault' in file) fail('conflict', `hook file "${filename}" ${file.fault}`);
   return file;
 }
@@ -54,9 +54,9 @@ export interface HookFileChange {
 }
 
 /** A file that was put, and what became of it. */
-export interface PutAnswer {
+export interface PutHookFileResult {
   file: HookFile;
-  reload: Loading;
+  reload: LoadResult;
   /** What the type checker has against the app's files. */
   warnings: FileFault[];
 }
@@ -69,12 +69,12 @@ export async function putHookFile(
   deps: ChangeDeps,
   app: AppDefinition,
   { filename, source, by }: HookFileChange,
-): Promise<PutAnswer> {
-  const folder = folderOf(deps.config, app);
+): Promise<PutHookFileResult> {
+  const folder = hookFolder(deps.config, app);
   checkFilename(filename);
-  const print = printOf(source);
+  const print = fingerprint(source);
   refuseTooMuch(await listFiles(folder), filename, print.size);
-  const details = { ...print, from: await printBefore(folder, filename) };
+  const details = { ...print, from: await currentFingerprint(folder, filename) };
   let isWritten = false;
   try {
     await audited(deps, app, { action: 'hook_put', filename, details, by }, async () => {
@@ -82,9 +82,9 @@ export async function putHookFile(
       if (!isWritten) fail('conflict', `a directory is called "${filename}"`);
     });
   } finally {
-    if (isWritten) await withdrawFromGone(deps, app, { filename, source });
+    if (isWritten) await withdrawFromDeleted(deps, app, { filename, source });
   }
-  const reload = await reloadEverywhere(deps, app);
+  const reload = await reloadInAllProcesses(deps, app);
   const file = await readFile(folder, filename) ?? failNoFile(filename);
   // The code is in effect already.
   const warnings = await deps.hooks.check(app);
@@ -96,41 +96,44 @@ export async function removeHookFile(
   deps: ChangeDeps,
   app: AppDefinition,
   { filename, by }: { filename: string; by: Caller },
-): Promise<Loading> {
-  const folder = folderOf(deps.config, app);
+): Promise<LoadResult> {
+  const folder = hookFolder(deps.config, app);
   checkFilename(filename);
-  const details = { from: await printBefore(folder, filename) };
+  const details = { from: await currentFingerprint(folder, filename) };
   await audited(deps, app, { action: 'hook_delete', filename, details, by }, async () => {
     if (!await removeFile(folder, filename)) failNoFile(filename);
   });
-  return await reloadEverywhere(deps, app);
+  return await reloadInAllProcesses(deps, app);
 }
 
 /** Loads the app's files again, as they are on disk now. */
-export async function reloadHooks(deps: ChangeDeps, app: AppDefinition, by: Caller): Promise<Loading> {
+export async function reloadHooks(deps: ChangeDeps, app: AppDefinition, by: Caller): Promise<LoadResult> {
   await audited(deps, app, { action: 'hook_reload', filename: app.id, details: {}, by }, async () => {});
-  return await reloadEverywhere(deps, app);
+  return await reloadInAllProcesses(deps, app);
 }
 
 /** What tells one text from another, for the audit log. */
-function printOf(source: string): { size: number; sha256: string } {
+function fingerprint(source: string): { size: number; sha256: string } {
   return { size: Buffer.byteLength(source), sha256: createHash('sha256').update(source).digest('hex') };
 }
 
 /** Null where there was no file that can be read. */
-async function printBefore(folder: string, filename: string): Promise<ReturnType<typeof printOf> | null> {
+async function currentFingerprint(
+  folder: string,
+  filename: string,
+): Promise<ReturnType<typeof fingerprint> | null> {
   const file = await readFile(folder, filename);
-  return file === undefined || 'fault' in file ? null : printOf(file.source);
+  return file === undefined || 'fault' in file ? null : fingerprint(file.source);
 }
 
 function refuseTooMuch(files: readonly HookFile[], filename: string, size: number): void {
   const others = files.filter((file) => file.filename !== filename);
   const total = others.reduce((sum, file) => sum + file.size, size);
   const refuse = (field: string, reason: string) => failValidation([{ field, reason }]);
-  if (size > largestFile) refuse('source', `must have at most ${largestFile} bytes`);
-  if (others.length >= mostFiles) refuse('filename', `the app has ${mostFiles} files, the most it can have`);
-  if (total > largestFolder) {
-    refuse('source', `the app's files must have at most ${largestFolder} bytes together`);
+  if (size > maxFileBytes) refuse('source', `must have at most ${maxFileBytes} bytes`);
+  if (others.length >= maxFiles) refuse('filename', `the app has ${maxFiles} files, the most it can have`);
+  if (total > maxFolderBytes) {
+    refuse('source', `the app's files must have at most ${maxFolderBytes} bytes together`);
   }
 }
 

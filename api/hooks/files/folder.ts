@@ -9,11 +9,11 @@ import type { Config } from '../../../supervisor/protocol.ts';
 import { filenameFault } from './filename.ts';
 
 /** Most files of an app that are read. */
-export const mostFiles = 64;
+export const maxFiles = 64;
 /** Largest file in bytes. */
-export const largestFile = 1_048_576;
+export const maxFileBytes = 1_048_576;
 /** Most bytes of all files of an app together. */
-export const largestFolder = 4_194_304;
+export const maxFolderBytes = 4_194_304;
 
 /** A file as lists show it. */
 export interface HookFile {
@@ -24,7 +24,7 @@ export interface HookFile {
 }
 
 /** A file with its text, or with what is wrong with it. */
-export type ReadFile = HookFile & ({ source: string } | { fault: string });
+export type HookFileContent = HookFile & ({ source: string } | { fault: string });
 
 /** Whose files. */
 export interface FolderOwner {
@@ -33,7 +33,7 @@ export interface FolderOwner {
 }
 
 /** Where an app's files are. */
-export function folderOf({ hooks }: Pick<Config, 'hooks'>, { id, workspace }: FolderOwner): string {
+export function hookFolder({ hooks }: Pick<Config, 'hooks'>, { id, workspace }: FolderOwner): string {
   return join(hooks.dir, workspace.id, id);
 }
 
@@ -42,12 +42,12 @@ export async function listFiles(folder: string): Promise<HookFile[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(emptyWhenMissing);
   const names = entries.filter((entry) => entry.isFile() && filenameFault(entry.name) === undefined)
     .map(({ name }) => name).sort();
-  const found = await Promise.all(names.map((name) => statOf(folder, name)));
+  const found = await Promise.all(names.map((name) => statFile(folder, name)));
   return found.filter((file) => file !== undefined);
 }
 
 /** One file, or undefined; a link is no file. */
-export async function readFile(folder: string, filename: string): Promise<ReadFile | undefined> {
+export async function readFile(folder: string, filename: string): Promise<HookFileContent | undefined> {
   try {
     // A pipe would be waited for.
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -55,10 +55,10 @@ export async function readFile(folder: string, filename: string): Promise<ReadFi
     const stat = await handle.stat();
     if (!stat.isFile()) return undefined;
     const file = { filename, size: stat.size, updated_at: stat.mtime };
-    if (stat.size > largestFile) return { ...file, fault: `is larger than ${largestFile} bytes` };
-    const bytes = await readAtMost(handle, { size: stat.size, most: largestFile + 1 });
-    if (bytes.length > largestFile) return { ...file, fault: `is larger than ${largestFile} bytes` };
-    return textOf({ ...file, size: bytes.length }, bytes);
+    if (stat.size > maxFileBytes) return { ...file, fault: `is larger than ${maxFileBytes} bytes` };
+    const bytes = await readAtMost(handle, { size: stat.size, most: maxFileBytes + 1 });
+    if (bytes.length > maxFileBytes) return { ...file, fault: `is larger than ${maxFileBytes} bytes` };
+    return decodeFile({ ...file, size: bytes.length }, bytes);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
@@ -66,20 +66,20 @@ export async function readFile(folder: string, filename: string): Promise<ReadFi
 }
 
 /** All files with their texts, by name; what is beyond the limits has a fault in place of a text. */
-export async function readFolder(folder: string): Promise<ReadFile[]> {
-  const read: ReadFile[] = [];
+export async function readFolder(folder: string): Promise<HookFileContent[]> {
+  const read: HookFileContent[] = [];
   let total = 0;
   for (const [index, file] of (await listFiles(folder)).entries()) {
-    if (index >= mostFiles) {
-      read.push({ ...file, fault: `is more than the ${mostFiles} files that an app may have` });
+    if (index >= maxFiles) {
+      read.push({ ...file, fault: `is more than the ${maxFiles} files that an app may have` });
       continue;
     }
     const found = await readFile(folder, file.filename);
     if (found === undefined) continue;
     total += found.size;
     read.push(
-      total > largestFolder
-        ? { ...file, fault: `is beyond the ${largestFolder} bytes that an app's files may have together` }
+      total > maxFolderBytes
+        ? { ...file, fault: `is beyond the ${maxFolderBytes} bytes that an app's files may have together` }
         : found,
     );
   }
@@ -113,7 +113,7 @@ export async function writeFile(folder: string, filename: string, source: string
 
 /** Removes a file; false when there is none. A link is no file, and stays. */
 export async function removeFile(folder: string, filename: string): Promise<boolean> {
-  if (await statOf(folder, filename) === undefined) return false;
+  if (await statFile(folder, filename) === undefined) return false;
   try {
     await unlink(join(folder, filename));
     await unlessMissing(syncFolder(folder));
@@ -131,7 +131,7 @@ export async function removeEmpty(folder: string): Promise<void> {
   });
 }
 
-async function statOf(folder: string, filename: string): Promise<HookFile | undefined> {
+async function statFile(folder: string, filename: string): Promise<HookFile | undefined> {
   try {
     const stat = await lstat(join(folder, filename));
     return stat.isFile() ? { filename, size: stat.size, updated_at: stat.mtime } : undefined;
@@ -142,7 +142,7 @@ async function statOf(folder: string, filename: string): Promise<HookFile | unde
 }
 
 /** What is loaded of a file that could be read. */
-export function sourceOfFile(file: ReadFile): { file: string; source: string }[] {
+export function toSourceFile(file: HookFileContent): { file: string; source: string }[] {
   return 'source' in file ? [{ file: file.filename, source: file.source }] : [];
 }
 
@@ -158,7 +158,7 @@ async function readAtMost(
   return Buffer.concat(pieces);
 }
 
-function textOf(file: HookFile, bytes: Buffer): ReadFile {
+function decodeFile(file: HookFile, bytes: Buffer): HookFileContent {
   try {
     return { ...file, source: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {

@@ -2,14 +2,14 @@
 import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Config } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
-import type { HookLoader, Loading } from '../ports.ts';
-import { folderOf, type FolderOwner, listFiles } from './folder.ts';
+import type { HookLoader, LoadResult } from '../ports.ts';
+import { type FolderOwner, hookFolder, listFiles } from './folder.ts';
 
 /** Answers what became of it here. Throws `StorageError` when the others cannot be told. */
-export async function reloadEverywhere(
+export async function reloadInAllProcesses(
   { hooks, databases }: Pick<Deps, 'databases'> & { hooks: HookLoader },
   app: AppDefinition,
-): Promise<Loading> {
+): Promise<LoadResult> {
   const { id, workspace } = app;
   const change = { kind: 'hooks', workspace: workspace.id, app: id } as const;
   // Told at once, the others load while this process does.
@@ -27,6 +27,6 @@ export async function loadEarlyFiles(
   { config, databases }: Pick<Deps, 'databases'> & { config: Pick<Config, 'hooks'> },
   owner: FolderOwner,
 ): Promise<void> {
-  if ((await listFiles(folderOf(config, owner))).length === 0) return;
+  if ((await listFiles(hookFolder(config, owner))).length === 0) return;
   await databases.notify({ kind: 'hooks', workspace: owner.workspace.id, app: owner.id });
 }

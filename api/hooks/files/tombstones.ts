@@ -9,26 +9,26 @@ import { findWorkspace, isSameWorkspace } from '../../../storage/control/workspa
 import type { Config } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
 import { logFailure } from '../../logging/events.ts';
-import { folderOf, removeEmpty } from './folder.ts';
+import { hookFolder, removeEmpty } from './folder.ts';
 
-type DepartureDeps = Pick<Deps, 'databases' | 'observe'> & { config: Pick<Config, 'hooks'> };
+type TombstoneDeps = Pick<Deps, 'databases' | 'observe'> & { config: Pick<Config, 'hooks'> };
 
 /** Whose files, by names that are never used again: the schema of an app, the database of a workspace. */
-export type Leaver = { workspace: string; app: string; schema: string } | {
+export type DeletedOwner = { workspace: string; app: string; schema: string } | {
   workspace: string;
   database: string;
 };
 
 /** Begins with a dot, which neither ids do nor what is watched. */
-const asideFolder = '.leaving';
+const tombstonesFolder = '.leaving';
 
 /** The files of one app or workspace on their way out. */
-export class Departure {
-  readonly #deps: DepartureDeps;
-  #leaver: Leaver | undefined;
-  #isAside = false;
+export class HookFilesTombstone {
+  readonly #deps: TombstoneDeps;
+  #owner: DeletedOwner | undefined;
+  #isMoved = false;
 
-  constructor(deps: DepartureDeps) {
+  constructor(deps: TombstoneDeps) {
     this.#deps = deps;
   }
 
@@ -37,51 +37,51 @@ export class Departure {
     try {
       return await work();
     } catch (error) {
-      const leaver = this.#leaver;
-      if (leaver !== undefined) await trying(this.#deps, () => settle(this.#deps, leaver));
+      const owner = this.#owner;
+      if (owner !== undefined) await attempt(this.#deps, () => settle(this.#deps, owner));
       throw error;
     }
   }
 
   /** Moves the files aside. What the disk refuses does not keep anything from being deleted. */
-  async begin(leaver: Leaver): Promise<void> {
-    this.#leaver = leaver;
-    await trying(this.#deps, async () => {
-      const { folder, aside } = placesOf(this.#deps, leaver);
+  async create(owner: DeletedOwner): Promise<void> {
+    this.#owner = owner;
+    await attempt(this.#deps, async () => {
+      const { folder, aside } = tombstonePaths(this.#deps, owner);
       await mkdir(dirname(aside), { recursive: true, mode: 0o700 });
       await unlessMissing(rename(folder, aside));
-      this.#isAside = true;
+      this.#isMoved = true;
       // So that a machine that loses power has not forgotten the move while the database remembers the deletion.
       await syncFolder(dirname(aside));
     });
   }
 
   /** Removes the files: the deletion is done. */
-  async end(): Promise<void> {
-    const leaver = this.#leaver;
-    if (leaver === undefined) return;
-    const { folder, aside } = placesOf(this.#deps, leaver);
-    await trying(this.#deps, async () => {
-      await rm(this.#isAside ? aside : folder, { recursive: true, force: true });
-      if ('app' in leaver) await removeEmpty(dirname(folder));
+  async remove(): Promise<void> {
+    const owner = this.#owner;
+    if (owner === undefined) return;
+    const { folder, aside } = tombstonePaths(this.#deps, owner);
+    await attempt(this.#deps, async () => {
+      await rm(this.#isMoved ? aside : folder, { recursive: true, force: true });
+      if ('app' in owner) await removeEmpty(dirname(folder));
     });
   }
 }
 
 /** Brings back or removes what a process that died has moved aside and left there. To be called before requests are let in. */
-export async function settleDepartures(deps: DepartureDeps): Promise<void> {
-  await trying(deps, async () => {
-    const names = await unlessMissing(readdir(join(deps.config.hooks.dir, asideFolder))) ?? [];
-    const leavers = names.map(leaverOf).filter((leaver) => leaver !== undefined);
+export async function settleTombstones(deps: TombstoneDeps): Promise<void> {
+  await attempt(deps, async () => {
+    const names = await unlessMissing(readdir(join(deps.config.hooks.dir, tombstonesFolder))) ?? [];
+    const owners = names.map(parseTombstoneName).filter((owner) => owner !== undefined);
     // An app's folder goes into its workspace's, which may be aside itself.
-    leavers.sort((a, b) => Number('app' in a) - Number('app' in b));
-    for (const leaver of leavers) await trying(deps, () => settle(deps, leaver));
+    owners.sort((a, b) => Number('app' in a) - Number('app' in b));
+    for (const owner of owners) await attempt(deps, () => settle(deps, owner));
   });
 }
 
-async function settle(deps: DepartureDeps, leaver: Leaver): Promise<void> {
-  const { folder, aside } = placesOf(deps, leaver);
-  if (!await isThere(deps, leaver)) return await rm(aside, { recursive: true, force: true });
+async function settle(deps: TombstoneDeps, owner: DeletedOwner): Promise<void> {
+  const { folder, aside } = tombstonePaths(deps, owner);
+  if (!await exists(deps, owner)) return await rm(aside, { recursive: true, force: true });
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
   await unlessMissing(rename(aside, folder));
 }
@@ -90,35 +90,35 @@ async function settle(deps: DepartureDeps, leaver: Leaver): Promise<void> {
  * As the database has it: a deletion that failed may have come through all the same. One that another process is about to
  * commit holds the row, and is waited for.
  */
-async function isThere({ databases }: DepartureDeps, leaver: Leaver): Promise<boolean> {
-  if ('database' in leaver) {
-    const { workspace: id, database } = leaver;
+async function exists({ databases }: TombstoneDeps, owner: DeletedOwner): Promise<boolean> {
+  if ('database' in owner) {
+    const { workspace: id, database } = owner;
     return await databases.control.run((sql) => isSameWorkspace(sql, { id, database }));
   }
-  const workspace = await databases.control.run((sql) => findWorkspace(sql, leaver.workspace));
+  const workspace = await databases.control.run((sql) => findWorkspace(sql, owner.workspace));
   if (workspace === undefined) return false;
-  const { app: id, schema } = leaver;
+  const { app: id, schema } = owner;
   return await databases.provisioner(workspace.database).run((sql) => isSameApp(sql, { id, schema }));
 }
 
-function placesOf({ config }: DepartureDeps, leaver: Leaver): { folder: string; aside: string } {
-  const { workspace } = leaver;
-  const folder = folderOf(config, { id: 'app' in leaver ? leaver.app : 'any', workspace: { id: workspace } });
+function tombstonePaths({ config }: TombstoneDeps, owner: DeletedOwner): { folder: string; aside: string } {
+  const { workspace } = owner;
+  const folder = hookFolder(config, { id: 'app' in owner ? owner.app : 'any', workspace: { id: workspace } });
   // No id has a dot.
-  const name = 'app' in leaver ? [workspace, leaver.app, leaver.schema] : [workspace, leaver.database];
+  const name = 'app' in owner ? [workspace, owner.app, owner.schema] : [workspace, owner.database];
   return {
-    folder: 'app' in leaver ? folder : dirname(folder),
-    aside: join(config.hooks.dir, asideFolder, name.join('.')),
+    folder: 'app' in owner ? folder : dirname(folder),
+    aside: join(config.hooks.dir, tombstonesFolder, name.join('.')),
   };
 }
 
-function leaverOf(name: string): Leaver | undefined {
+function parseTombstoneName(name: string): DeletedOwner | undefined {
   const [workspace, second, third, ...more] = name.split('.');
   if (workspace === undefined || second === undefined || more.length > 0) return undefined;
   return third === undefined ? { workspace, database: second } : { workspace, app: second, schema: third };
 }
 
 /** What becomes of files is no reason to refuse, or to take back, what was asked for. */
-async function trying(deps: DepartureDeps, work: () => Promise<unknown>): Promise<void> {
+async function attempt(deps: TombstoneDeps, work: () => Promise<unknown>): Promise<void> {
   await work().catch(logFailure(deps, 'remove hook files'));
 }

@@ -8,17 +8,17 @@ const declarations = new URL('../../../hook-runner/hooks.d.ts', import.meta.url)
 const globals = new URL('../../../hook-runner/globals.d.ts', import.meta.url);
 
 /** The same with what editors know by themselves, for a type checker that knows none of it. */
-export async function checkedTypesOf(app: AppDefinition): Promise<string> {
-  return `${await typesOf(app)}${await readFile(globals, 'utf8')}`;
+export async function declareCheckedTypes(app: AppDefinition): Promise<string> {
+  return `${await declareTypes(app)}${await readFile(globals, 'utf8')}`;
 }
 
 /** A declaration file. */
-export async function typesOf(app: AppDefinition): Promise<string> {
+export async function declareTypes(app: AppDefinition): Promise<string> {
   const collections = [...app.collections.values(), usersCollection(app)];
   return `${await readFile(declarations, 'utf8')}
 /** The collections of this app. */
 interface HookCollections {
-${collections.map(fieldsOf).join('\n')}
+${collections.map(declareFields).join('\n')}
 }
 
 /** Those of them that hold profiles. */
@@ -28,7 +28,7 @@ ${collections.filter(({ kind }) => kind === 'auth').map(({ id }) => `  ${id}: tr
 `;
 }
 
-function fieldsOf({ id, kind, fields }: CollectionDefinition): string {
+function declareFields({ id, kind, fields }: CollectionDefinition): string {
   const ofUser = kind === 'auth' ? shownFields : id === usersId ? fields : [];
   // All that is known of a user there is for everybody; only a login may be still to come.
   const isThere = (field: Field) => field.name !== 'last_login' && ofUser.includes(field);

@@ -4,17 +4,17 @@ import { usersId } from '../../../storage/workspace/identities.ts';
 import type { Unchecked } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
 import type { AppHooks } from '../app-hooks.ts';
-import { folderOf, readFolder, sourceOfFile } from './folder.ts';
+import { hookFolder, readFolder, toSourceFile } from './folder.ts';
 import type { SupervisedRunners } from '../pool/host.ts';
 import type { HookLog } from '../logs/log.ts';
 import type { FileFault } from '../ports.ts';
-import { checkedTypesOf } from './types.ts';
+import { declareCheckedTypes } from './types.ts';
 
-const mostWarnings = 100;
-const longestMessage = 2_000;
+const maxWarnings = 100;
+const maxMessageLength = 2_000;
 
 /** What a check depends on. */
-export interface CheckParts {
+export interface TypeCheckDeps {
   deps: Pick<Deps, 'config'>;
   host: Pick<SupervisedRunners, 'check'>;
   log: HookLog;
@@ -28,13 +28,16 @@ const reasons: Readonly<Record<Unchecked, string>> = {
 };
 
 /** Type errors in the app's files as they are now. None when that cannot be found out, which the log says then. */
-export async function warningsOf({ deps, host, log }: CheckParts, app: AppDefinition): Promise<FileFault[]> {
-  const read = await readFolder(folderOf(deps.config, app));
-  const files = read.flatMap(sourceOfFile);
+export async function checkTypes(
+  { deps, host, log }: TypeCheckDeps,
+  app: AppDefinition,
+): Promise<FileFault[]> {
+  const read = await readFolder(hookFolder(deps.config, app));
+  const files = read.flatMap(toSourceFile);
   if (!files.some(({ file }) => file.endsWith('.ts'))) return [];
-  const types = await checkedTypesOf(app);
+  const types = await declareCheckedTypes(app);
   const result = await host.check({ workspace: app.workspace.id, app: app.id, files, types });
-  if ('output' in result) return warningsIn(result.output);
+  if ('output' in result) return parseWarnings(result.output);
   log.add({ level: 'warn', message: `the types were not checked: ${reasons[result.unchecked]}` });
   return [];
 }
@@ -43,8 +46,11 @@ export async function warningsOf({ deps, host, log }: CheckParts, app: AppDefini
  * Has the log say which hooks never run: those of a collection that the app does not have, for its name has a slip or it is
  * still to be made, and those of the built-in users, whose writes are none of records.
  */
-export function tellOfUncalled({ known, log }: Pick<AppHooks, 'known' | 'log'>, app: AppDefinition): void {
-  for (const { file, hooks } of known?.files ?? []) {
+export function warnOfUncalledHooks(
+  { registrations, log }: Pick<AppHooks, 'registrations' | 'log'>,
+  app: AppDefinition,
+): void {
+  for (const { file, hooks } of registrations?.files ?? []) {
     for (const collection of new Set(hooks.map(({ collection }) => collection))) {
       if (app.collections.has(collection)) continue;
       const why = collection === usersId
@@ -59,7 +65,7 @@ export function tellOfUncalled({ known, log }: Pick<AppHooks, 'known' | 'log'>, 
  * The errors in what `deno check` wrote: each begins with `TS2322 [ERROR]: message`, perhaps over several lines, shows the
  * line, and ends with `at file:///app/name.ts:2:46`.
  */
-export function warningsIn(output: string): FileFault[] {
+export function parseWarnings(output: string): FileFault[] {
   const found: FileFault[] = [];
   for (const block of output.split(/^(?=(?:error: )?TS\d+ \[ERROR\]: )/m)) {
     const [, code, text = ''] = /^(?:error: )?(TS\d+) \[ERROR\]: ([^]*)$/.exec(block) ?? [];
@@ -69,23 +75,23 @@ export function warningsIn(output: string): FileFault[] {
     const lines = text.slice(0, place.index).trimEnd().split('\n').map((each) => each.trim());
     // The line of code and the marks below it come last.
     const told = /^[~^]+$/.test(lines.at(-1) ?? '') ? lines.slice(0, -2) : lines;
-    const message = [`${code}:`, ...told].join(' ').slice(0, longestMessage);
-    found.push({ file: nameOf(file), message, line: Number(line), column: Number(column) });
+    const message = [`${code}:`, ...told].join(' ').slice(0, maxMessageLength);
+    found.push({ file: decodeName(file), message, line: Number(line), column: Number(column) });
   }
-  return found.length > 0 ? found.slice(0, mostWarnings) : uncheckedImport(output);
+  return found.length > 0 ? found.slice(0, maxWarnings) : parseImportError(output);
 }
 
 /** An import from elsewhere ends the check before any type is looked at; `deno check` shows no line of code then. */
-function uncheckedImport(output: string): FileFault[] {
+function parseImportError(output: string): FileFault[] {
   const place = /^error: .*\n {4}at file:\/\/\/app\/([^/\n]+):(\d+):(\d+)$/m.exec(output);
   if (place === null) return [];
   const [, file = '', line, column] = place;
   const message = 'no types were checked: hook files import each other as "./name.ts", and nothing else';
-  return [{ file: nameOf(file), message, line: Number(line), column: Number(column) }];
+  return [{ file: decodeName(file), message, line: Number(line), column: Number(column) }];
 }
 
 /** As it was before it became part of an address. */
-function nameOf(file: string): string {
+function decodeName(file: string): string {
   try {
     return decodeURIComponent(file);
   } catch {

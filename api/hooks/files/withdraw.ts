@@ -7,13 +7,13 @@ import { isSameWorkspace } from '../../../storage/control/workspaces.ts';
 import type { Config } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
 import { failNoApp, failNoWorkspace } from '../../target.ts';
-import { folderOf, readFile, removeEmpty, removeFile } from './folder.ts';
+import { hookFolder, readFile, removeEmpty, removeFile } from './folder.ts';
 
 /**
  * To be called after a file was written. A deletion takes the row before it moves the files: when the row is there, all
  * that is written goes with it. Throws `404` when it is not, and the file is gone again.
  */
-export async function withdrawFromGone(
+export async function withdrawFromDeleted(
   deps: Pick<Deps, 'databases'> & { config: Pick<Config, 'hooks'> },
   app: AppDefinition,
   { filename, source }: { filename: string; source: string },
@@ -23,7 +23,7 @@ export async function withdrawFromGone(
   const hasWorkspace = await control.run((sql) => isSameWorkspace(sql, workspace));
   const provisioner = deps.databases.provisioner(workspace.database);
   if (hasWorkspace && await provisioner.run((sql) => isSameApp(sql, app))) return;
-  const folder = folderOf(deps.config, app);
+  const folder = hookFolder(deps.config, app);
   const file = await readFile(folder, filename);
   // Another text is that of a later app.
   if (file !== undefined && 'source' in file && file.source === source) {

@@ -2,7 +2,7 @@
 import type { NextTime } from './times.ts';
 
 /** What a job depends on. */
-export interface CronJobParts {
+export interface CronJobOptions {
   now: () => Date;
   /** Runs it; never throws. */
   run: (due: Date) => Promise<void>;
@@ -11,15 +11,15 @@ export interface CronJobParts {
 }
 
 /** A machine that slept has missed what was due meanwhile. */
-const mostLate = 10_000;
+const maxLateMs = 10_000;
 /** Timers know nothing of a clock that is set, nor of a sleep: what is due after one is not to be found later than that. */
-const longestWait = mostLate;
+const maxWaitMs = maxLateMs;
 /** What was due by a clock that was wrong may be a year away. One that is only trimmed runs nothing a second time. */
-const setBack = 60_000;
+const clockSetBackMs = 60_000;
 
 /** A job of an app. */
 export class CronJob {
-  readonly #parts: CronJobParts;
+  readonly #options: CronJobOptions;
   #expression = '';
   #nextTime: NextTime = () => null;
   #due: Date | null = null;
@@ -29,8 +29,8 @@ export class CronJob {
   #timer: NodeJS.Timeout | undefined;
   #isRunning = false;
 
-  constructor(parts: CronJobParts) {
-    this.#parts = parts;
+  constructor(parts: CronJobOptions) {
+    this.#options = parts;
   }
 
   /** When it is due; null for a time that never comes. */
@@ -44,11 +44,11 @@ export class CronJob {
   }
 
   /** Follows an expression from now on; what is running goes on. */
-  follow(expression: string, read: (expression: string) => NextTime): void {
+  reschedule(expression: string, read: (expression: string) => NextTime): void {
     if (expression === this.#expression) return;
     this.#nextTime = read(expression);
     this.#expression = expression;
-    this.#plan(this.#parts.now());
+    this.#plan(this.#options.now());
   }
 
   /** Is not due any more. */
@@ -66,24 +66,24 @@ export class CronJob {
   #wait(): void {
     clearTimeout(this.#timer);
     if (this.#due === null) return;
-    const left = this.#due.getTime() - this.#parts.now().getTime();
-    this.#timer = setTimeout(() => this.#look(), Math.min(Math.max(left, 1), longestWait));
+    const left = this.#due.getTime() - this.#options.now().getTime();
+    this.#timer = setTimeout(() => this.#check(), Math.min(Math.max(left, 1), maxWaitMs));
     this.#timer.unref();
   }
 
-  #look(): void {
-    const [now, due] = [this.#parts.now(), this.#due];
+  #check(): void {
+    const [now, due] = [this.#options.now(), this.#due];
     if (due === null) return;
-    if (now.getTime() < this.#plannedAt - setBack) return this.#plan(now);
+    if (now.getTime() < this.#plannedAt - clockSetBackMs) return this.#plan(now);
     if (now < due) return this.#wait();
-    if (now.getTime() - due.getTime() <= mostLate) this.#begin(due);
+    if (now.getTime() - due.getTime() <= maxLateMs) this.#begin(due);
     this.#plan(now);
   }
 
   #begin(due: Date): void {
-    if (this.#isRunning) return this.#parts.onOverlap(due);
+    if (this.#isRunning) return this.#options.onOverlap(due);
     this.#isRunning = true;
     this.#last = due;
-    void this.#parts.run(due).finally(() => this.#isRunning = false);
+    void this.#options.run(due).finally(() => this.#isRunning = false);
   }
 }

@@ -5,7 +5,7 @@ import type { Deps } from '../../deps.ts';
 import type { AppHooks } from '../app-hooks.ts';
 
 /** What was saved of apps by this process. */
-export class JobMemory {
+export class RegisteredJobs {
   readonly #deps: Pick<Deps, 'databases' | 'observe'>;
   readonly #saved = new WeakMap<AppHooks, string>();
 
@@ -15,16 +15,16 @@ export class JobMemory {
 
   /** Saves the jobs of an app that were loaded, unless it has, and tells of them when they are others. Never throws. */
   async save(hooks: AppHooks): Promise<void> {
-    const { place, app: { schema }, known } = hooks;
-    if (known === undefined) return;
-    const jobs = known.jobs.map(({ name, expression }) => ({ name, expression }));
+    const { path, app: { schema }, registrations } = hooks;
+    if (registrations === undefined) return;
+    const jobs = registrations.jobs.map(({ name, expression }) => ({ name, expression }));
     const text = JSON.stringify(jobs);
     if (this.#saved.get(hooks) === text) return;
     const { databases, observe } = this.#deps;
     try {
       await databases.control.transaction(async (sql) => {
-        const isNew = await saveHookJobs(sql, { ...place, schema, jobs });
-        if (isNew) await notifyChange(sql, { kind: 'jobs', ...place });
+        const isNew = await saveHookJobs(sql, { ...path, schema, jobs });
+        if (isNew) await notifyChange(sql, { kind: 'jobs', ...path });
       });
       this.#saved.set(hooks, text);
     } catch (error) {

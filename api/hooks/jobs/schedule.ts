@@ -7,39 +7,39 @@ import { logFailure } from '../../logging/events.ts';
 import type { AppHooks } from '../app-hooks.ts';
 import { CronJob } from './job.ts';
 import { runJob } from './run.ts';
-import { type CronTimes, othersTurn, type ReadExpression } from './times.ts';
+import { type CronTimes, type ParseExpression, yieldToEventLoop } from './times.ts';
 
 /** What the schedule depends on. */
-export interface ScheduleParts {
+export interface ScheduleOptions {
   deps: Pick<Deps, 'databases' | 'observe' | 'now'>;
   times: CronTimes;
   newId: () => string;
   /** The app of these ids, as it is now. */
-  find: (workspace: string, app: string) => Promise<AppDefinition | undefined>;
-  hooksOf: (app: AppDefinition) => AppHooks;
+  findApp: (workspace: string, app: string) => Promise<AppDefinition | undefined>;
+  getHooks: (app: AppDefinition) => AppHooks;
 }
 
-interface Place {
+interface JobOwner {
   workspace: string;
   app: string;
   schema: string;
 }
 
-interface Scheduled {
-  place: { workspace: string; app: string };
+interface AppSchedule {
+  path: { workspace: string; app: string };
   jobs: Map<string, CronJob>;
 }
 
 /** The jobs of all apps, run in this process. */
 export class Schedule {
-  readonly #parts: ScheduleParts;
+  readonly #options: ScheduleOptions;
   /** By the schema of the app. */
-  readonly #apps = new Map<string, Scheduled>();
+  readonly #apps = new Map<string, AppSchedule>();
   #reading: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  constructor(parts: ScheduleParts) {
-    this.#parts = parts;
+  constructor(parts: ScheduleOptions) {
+    this.#options = parts;
   }
 
   /** When jobs of an app were last run, by name. */
@@ -52,16 +52,16 @@ export class Schedule {
   read(only?: { workspace: string; app: string }): void {
     // One after another, so that what was read first does not come last.
     this.#reading = this.#reading.then(() => this.#read(only))
-      .catch(logFailure(this.#parts.deps, 'read the jobs of hooks'));
+      .catch(logFailure(this.#options.deps, 'read the jobs of hooks'));
   }
 
   /** Hears of a change in whatever process. */
   onChange(change: Change): void {
     if (change.kind === 'jobs') this.read(change);
     if (change.kind !== 'app' && change.kind !== 'workspace') return;
-    for (const [schema, { place }] of [...this.#apps]) {
-      const isMeant = change.kind === 'workspace' || change.app === place.app;
-      if (isMeant && change.workspace === place.workspace) void this.#within({ ...place, schema }, () => {});
+    for (const [schema, { path }] of [...this.#apps]) {
+      const isMeant = change.kind === 'workspace' || change.app === path.app;
+      if (isMeant && change.workspace === path.workspace) void this.#withHooks({ ...path, schema }, () => {});
     }
   }
 
@@ -79,20 +79,20 @@ export class Schedule {
 
   async #read(only: { workspace: string; app: string } | undefined): Promise<void> {
     if (this.#isClosed) return;
-    const rows = await this.#parts.deps.databases.control.run((sql) => listHookJobs(sql, only));
+    const rows = await this.#options.deps.databases.control.run((sql) => listHookJobs(sql, only));
     const found = new Set(rows.map(({ schema }) => schema));
-    for (const [schema, { place }] of [...this.#apps]) {
-      const isMeant = only === undefined || (place.workspace === only.workspace && place.app === only.app);
+    for (const [schema, { path }] of [...this.#apps]) {
+      const isMeant = only === undefined || (path.workspace === only.workspace && path.app === only.app);
       if (isMeant && !found.has(schema)) this.drop(schema);
     }
     if (rows.length === 0) return;
-    const read = await this.#parts.times.open();
+    const read = await this.#options.times.loadParser();
     if (this.#isClosed) return;
-    for (const row of rows) await this.#follow(row, read);
+    for (const row of rows) await this.#update(row, read);
   }
 
-  async #follow({ workspace, app, schema, jobs }: AppJobs, read: ReadExpression): Promise<void> {
-    const scheduled = this.#apps.get(schema) ?? { place: { workspace, app }, jobs: new Map() };
+  async #update({ workspace, app, schema, jobs }: AppJobs, read: ParseExpression): Promise<void> {
+    const scheduled = this.#apps.get(schema) ?? { path: { workspace, app }, jobs: new Map() };
     this.#apps.set(schema, scheduled);
     const names = new Set(jobs.map(({ name }) => name));
     for (const [name, job] of [...scheduled.jobs]) {
@@ -105,24 +105,24 @@ export class Schedule {
       scheduled.jobs.set(name, job);
       try {
         job.follow(expression, read);
-        if (job.due === null) await othersTurn();
+        if (job.due === null) await yieldToEventLoop();
         if (this.#apps.get(schema) !== scheduled) return;
       } catch (error) {
         // A runner that says what it should not; the other apps' jobs go on.
-        const { observe } = this.#parts.deps;
+        const { observe } = this.#options.deps;
         observe({ type: 'background_failed', task: 'schedule a job of hooks', error: String(error) });
       }
     }
   }
 
-  #make(job: Place & { name: string }): CronJob {
-    const { deps: { now }, newId } = this.#parts;
+  #make(job: JobOwner & { name: string }): CronJob {
+    const { deps: { now }, newId } = this.#options;
     const { name } = job;
     return new CronJob({
       now,
-      run: (due) => this.#within(job, (hooks) => runJob(hooks, { name, due, requestId: newId() })),
+      run: (due) => this.#withHooks(job, (hooks) => runJob(hooks, { name, due, requestId: newId() })),
       onOverlap: (due) =>
-        void this.#within(job, ({ log }) => {
+        void this.#withHooks(job, ({ log }) => {
           const message = `job "${name}" still runs: its run of ${due.toISOString()} is left out`;
           log.add({ level: 'warn', message });
         }),
@@ -130,14 +130,14 @@ export class Schedule {
   }
 
   /** Does something with the hooks of an app. Of one that is gone, the jobs end. */
-  async #within(
-    { workspace, app: id, schema }: Place,
+  async #withHooks(
+    { workspace, app: id, schema }: JobOwner,
     work: (hooks: AppHooks) => Promise<void> | void,
   ): Promise<void> {
-    const { find, hooksOf, deps } = this.#parts;
+    const { findApp, getHooks, deps } = this.#options;
     try {
-      const app = await find(workspace, id);
-      if (app?.schema === schema) return await work(hooksOf(app));
+      const app = await findApp(workspace, id);
+      if (app?.schema === schema) return await work(getHooks(app));
       this.drop(schema);
       await deps.databases.control.run((sql) => removeHookJobs(sql, schema));
     } catch (error) {

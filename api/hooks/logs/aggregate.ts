@@ -5,29 +5,29 @@ import type { HookLog, LogEntry } from './log.ts';
 import type { HookState } from '../ports.ts';
 
 /** What one process asks the others. The schema tells an app from all others. */
-export type HookQuestion =
+export type PeerQuestion =
   | { about: 'state'; schema: string }
   /** Lines after those that are known, by process. */
   | { about: 'log'; schema: string; after: Readonly<Record<string, number>> };
 
 /** Lines of one process; `place` is that of the last. */
-export interface LogPart {
+export interface PeerLog {
   process: string;
-  place: number;
+  position: number;
   entries: readonly LogEntry[];
 }
 
 /** How hooks are in one process. */
-export interface StatePart {
+export interface PeerState {
   state: Omit<HookState, 'processes'>;
   lastKillAt: Counters['lastKillAt'];
 }
 
 /** A process asks the others for new lines as often. Milliseconds. */
-const lookEvery = 250;
+const pollMs = 250;
 
 /** What the other processes answer, which are of this program. Null where an app is not known. */
-async function ask<Part>(peers: Pick<ApiPeers, 'query'>, question: HookQuestion): Promise<Part[]> {
+async function askPeers<Part>(peers: Pick<ApiPeers, 'query'>, question: PeerQuestion): Promise<Part[]> {
   const answers = await peers.query(JSON.stringify(question));
   return answers.flatMap((answer) => {
     const part: Part | null = JSON.parse(answer);
@@ -36,16 +36,16 @@ async function ask<Part>(peers: Pick<ApiPeers, 'query'>, question: HookQuestion)
 }
 
 /** How an app's hooks are in all processes that answer. */
-export async function stateEverywhere(
+export async function aggregateState(
   peers: Pick<ApiPeers, 'query'>,
   schema: string,
-  own: StatePart,
+  own: PeerState,
 ): Promise<HookState> {
-  return together([own, ...await ask<StatePart>(peers, { about: 'state', schema })]);
+  return mergeStates([own, ...await askPeers<PeerState>(peers, { about: 'state', schema })]);
 }
 
 /** One state out of several: sums where there is something to add, else the value of the process that knows it best. */
-function together(parts: readonly StatePart[]): HookState {
+function mergeStates(parts: readonly PeerState[]): HookState {
   const states = parts.map(({ state }) => state);
   const sum = (name: 'runs' | 'errors' | 'in_flight') => states.reduce((all, state) => all + state[name], 0);
   const known = (name: 'cpu_ms' | 'rss_bytes' | 'generation') => states.flatMap((state) => state[name] ?? []);
@@ -73,7 +73,7 @@ function together(parts: readonly StatePart[]): HookState {
 }
 
 /** The log of an app as all processes have it. */
-export class LogEverywhere {
+export class AggregateLog {
   readonly #peers: Pick<ApiPeers, 'query' | 'isAlone'>;
   readonly #schema: string;
   readonly #own: HookLog;
@@ -85,13 +85,13 @@ export class LogEverywhere {
   }
 
   /** See `HookLog`. */
-  requireRoom(): void {
-    this.#own.requireRoom();
+  requireFollowerSlot(): void {
+    this.#own.requireFollowerSlot();
   }
 
   /** What is kept, oldest first. */
   async read(): Promise<LogEntry[]> {
-    return inOrder([...this.#own.entries, ...await this.#others(new Map())]);
+    return sortByTime([...this.#own.entries, ...await this.#readOthers(new Map())]);
   }
 
   /**
@@ -103,10 +103,10 @@ export class LogEverywhere {
     const stopOwn = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     const look = async () => {
-      const entries = await this.#others(places);
+      const entries = await this.#readOthers(places);
       if (stopOwn.signal.aborted) return;
-      inOrder(entries).forEach(tell);
-      timer = setTimeout(look, lookEvery);
+      sortByTime(entries).forEach(tell);
+      timer = setTimeout(look, pollMs);
     };
     const begin = async () => {
       const kept = this.#own.entries;
@@ -114,11 +114,11 @@ export class LogEverywhere {
       let hear: (entry: LogEntry) => void = (entry) => void meanwhile.push(entry);
       const stop = this.#own.follow((entry) => hear(entry));
       stopOwn.signal.addEventListener('abort', stop, { once: true });
-      if (!this.#peers.isAlone) kept.push(...await this.#others(places));
+      if (!this.#peers.isAlone) kept.push(...await this.#readOthers(places));
       if (stopOwn.signal.aborted) return;
-      inOrder([...kept, ...meanwhile]).forEach(tell);
+      sortByTime([...kept, ...meanwhile]).forEach(tell);
       hear = tell;
-      if (!this.#peers.isAlone) timer = setTimeout(look, lookEvery);
+      if (!this.#peers.isAlone) timer = setTimeout(look, pollMs);
     };
     void begin();
     return () => {
@@ -128,15 +128,15 @@ export class LogEverywhere {
   }
 
   /** Lines of other processes after those places, which move on. */
-  async #others(places: Map<string, number>): Promise<LogEntry[]> {
+  async #readOthers(places: Map<string, number>): Promise<LogEntry[]> {
     if (this.#peers.isAlone) return [];
     const question = { about: 'log', schema: this.#schema, after: Object.fromEntries(places) } as const;
-    const parts = await ask<LogPart>(this.#peers, question);
-    for (const { process, place } of parts) places.set(process, place);
+    const parts = await askPeers<PeerLog>(this.#peers, question);
+    for (const { process, position } of parts) places.set(process, position);
     return parts.flatMap(({ entries }) => entries);
   }
 }
 
-function inOrder(entries: LogEntry[]): LogEntry[] {
+function sortByTime(entries: LogEntry[]): LogEntry[] {
   return entries.sort((a, b) => a.ts < b.ts ? -1 : Number(a.ts > b.ts));
 }

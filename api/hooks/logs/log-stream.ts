@@ -19,9 +19,9 @@ export interface LogReader {
 
 type LogDeps = Pick<Deps, 'now' | 'definitions'> & { tokens: Pick<Deps['tokens'], 'current'> };
 
-const lookMilliseconds = 2_000;
+const checkMs = 2_000;
 const pingEvery = 7;
-const mostWaitingBytes = 1_048_576;
+const maxWaitingBytes = 1_048_576;
 
 /** Begins the stream and returns. */
 export async function serveLog(
@@ -34,7 +34,7 @@ export async function serveLog(
   response.write(': connected\n\n');
   const write = (text: string) => {
     // Whoever does not read what is sent is cut off.
-    if (response.writableLength > mostWaitingBytes) response.destroy();
+    if (response.writableLength > maxWaitingBytes) response.destroy();
     else response.write(text);
   };
   const tell = (entry: LogEntry) => write(`event: log\ndata: ${JSON.stringify(entry)}\n\n`);
@@ -47,7 +47,7 @@ export async function serveLog(
   const look = async () => {
     // It ended at the last look, and whoever has not read the rest by now is cut off as well.
     if (response.writableEnded) return void response.destroy();
-    const isThere = await isKept(deps, app);
+    const isThere = await hasApp(deps, app);
     if (response.writableEnded) return;
     if (!mayRead(deps, principal, app)) {
       write('event: unauthorized\ndata: {}\n\n');
@@ -55,14 +55,14 @@ export async function serveLog(
     } else if (!isThere) end();
     else if (++looks % pingEvery === 0) write(': ping\n\n');
   };
-  const timer = setInterval(() => void look(), lookMilliseconds);
+  const timer = setInterval(() => void look(), checkMs);
   response.once('close', () => {
     clearInterval(timer);
     stop();
   });
 }
 
-async function isKept(
+async function hasApp(
   { definitions }: Pick<Deps, 'definitions'>,
   { id, schema, workspace }: AppDefinition,
 ): Promise<boolean> {

@@ -21,18 +21,18 @@ export type LogLine =
   & Pick<LogEntry, 'level' | 'message'>
   & Partial<Pick<LogEntry, 'file' | 'request_id' | 'fields'>>;
 
-const keptBytes = 262_144;
-const keptEntries = 1_000;
-const bytesAMinute = 1_048_576;
-const minute = 60_000;
-const mostFollowers = 32;
+const maxBytes = 262_144;
+const maxEntries = 1_000;
+const maxBytesPerMinute = 1_048_576;
+const minuteMs = 60_000;
+const maxFollowers = 32;
 
 /** The log of one app. */
 export class HookLog {
   readonly #now: () => Date;
   /** As JSON: as objects, lines of many small ones would take twenty times as much. */
   readonly #entries: { text: string; bytes: number }[] = [];
-  #place = 0;
+  #position = 0;
   readonly #followers = new Set<(entry: LogEntry) => void>();
   #bytes = 0;
   #minuteBegan = 0;
@@ -50,14 +50,14 @@ export class HookLog {
     const bytes = Buffer.byteLength(text);
     const time = now.getTime();
     // A clock that is set back must not make the minute longer.
-    if (Math.abs(time - this.#minuteBegan) >= minute) {
+    if (Math.abs(time - this.#minuteBegan) >= minuteMs) {
       this.#minuteBegan = time;
       this.#minuteBytes = 0;
     }
     const before = this.#minuteBytes;
     this.#minuteBytes += bytes;
-    if (before > bytesAMinute) return;
-    if (this.#minuteBytes <= bytesAMinute) return this.#keep(entry, { text, bytes });
+    if (before > maxBytesPerMinute) return;
+    if (this.#minuteBytes <= maxBytesPerMinute) return this.#keep(entry, { text, bytes });
     const notice = 'more than 1 MiB of log in a minute: what follows in this minute is lost';
     const nowhere = { file: null, request_id: null, fields: null };
     const last: LogEntry = { ts: entry.ts, level: 'warn', message: notice, ...nowhere };
@@ -65,35 +65,35 @@ export class HookLog {
   }
 
   /** Adds what went wrong in the app's code. */
-  blame(
+  addFaults(
     faults: readonly (Omit<Fault, 'stack'> & Partial<Pick<Fault, 'stack'>>)[],
     requestId: string | null,
   ): void {
-    for (const { message, file, ...place } of faults) {
-      this.add({ level: 'error', message, file, request_id: requestId, fields: place });
+    for (const { message, file, ...position } of faults) {
+      this.add({ level: 'error', message, file, request_id: requestId, fields: position });
     }
   }
 
   /** What is kept, oldest first. */
   get entries(): LogEntry[] {
-    return this.#entries.map(read);
+    return this.#entries.map(parseEntry);
   }
 
   /** How many lines were ever kept. */
   get place(): number {
-    return this.#place;
+    return this.#position;
   }
 
   /** What is kept of the lines after a place, oldest first. */
   after(place: number): LogEntry[] {
-    const fresh = Math.min(this.#place - place, this.#entries.length);
-    return fresh <= 0 ? [] : this.#entries.slice(-fresh).map(read);
+    const fresh = Math.min(this.#position - place, this.#entries.length);
+    return fresh <= 0 ? [] : this.#entries.slice(-fresh).map(parseEntry);
   }
 
   /** Throws `429 too_many_requests` where as many follow as may: what each has not read yet is held for it. */
-  requireRoom(): void {
-    if (this.#followers.size < mostFollowers) return;
-    const most = `${mostFollowers} readers follow the log of this app already, which is the most`;
+  requireFollowerSlot(): void {
+    if (this.#followers.size < maxFollowers) return;
+    const most = `${maxFollowers} readers follow the log of this app already, which is the most`;
     fail('too_many_requests', most, [['Retry-After', '10']]);
   }
 
@@ -105,20 +105,20 @@ export class HookLog {
 
   #keep(entry: LogEntry, kept: { text: string; bytes: number }): void {
     this.#entries.push(kept);
-    this.#place++;
+    this.#position++;
     this.#bytes += kept.bytes;
-    while (this.#bytes > keptBytes || this.#entries.length > keptEntries) {
+    while (this.#bytes > maxBytes || this.#entries.length > maxEntries) {
       this.#bytes -= this.#entries.shift()?.bytes ?? 0;
     }
     for (const follower of this.#followers) follower(entry);
   }
 }
 
-function read({ text }: { text: string }): LogEntry {
+function parseEntry({ text }: { text: string }): LogEntry {
   return JSON.parse(text);
 }
 
 /** A page of what is kept, newest first. */
-export function logPage(entries: readonly LogEntry[], page: PageRequest): Page<LogEntry> {
+export function pageOfLog(entries: readonly LogEntry[], page: PageRequest): Page<LogEntry> {
   return slicePage(entries.toReversed(), page);
 }

@@ -1,12 +1,12 @@
 // The state of an app's hooks: what is registered, how often it ran, what its process uses.
 import type { JobRegistration } from '../../../hook-runner/registrations.ts';
 import type { AppHooks } from '../app-hooks.ts';
-import { type CronTimes, othersTurn } from '../jobs/times.ts';
-import type { StatePart } from './aggregate.ts';
+import { type CronTimes, yieldToEventLoop } from '../jobs/times.ts';
+import type { PeerState } from './aggregate.ts';
 import type { HookState } from '../ports.ts';
 
 /** What is known of jobs. */
-export interface Timing {
+export interface JobTiming {
   times: CronTimes;
   /** As far as this process has run them. */
   lastRuns: ReadonlyMap<string, Date | null>;
@@ -14,11 +14,11 @@ export interface Timing {
 }
 
 /** In this process. Starts nothing. */
-export async function stateOf(
-  { known, live, counters }: Pick<AppHooks, 'known' | 'live' | 'counters'>,
-  timing: Timing,
-): Promise<StatePart> {
-  const files = known?.files ?? [];
+export async function localState(
+  { registrations, live, counters }: Pick<AppHooks, 'registrations' | 'live' | 'counters'>,
+  timing: JobTiming,
+): Promise<PeerState> {
+  const files = registrations?.files ?? [];
   const use = await live?.measure();
   const count = (list: 'hooks' | 'routes' | 'jobs') =>
     files.reduce((sum, file) => sum + file[list].length, 0);
@@ -27,7 +27,9 @@ export async function stateOf(
     generation: live?.number ?? null,
     loaded: files.map(({ file }) => file),
     registrations: { hooks: count('hooks'), routes: count('routes'), jobs: count('jobs') },
-    jobs: known === undefined || known.jobs.length === 0 ? [] : await jobsOf(known.jobs, timing),
+    jobs: registrations === undefined || registrations.jobs.length === 0
+      ? []
+      : await jobStates(registrations.jobs, timing),
     runs: counters.runs,
     errors: counters.errors,
     last_kill: counters.lastKill,
@@ -38,11 +40,11 @@ export async function stateOf(
   return { state, lastKillAt: counters.lastKillAt };
 }
 
-async function jobsOf(
+async function jobStates(
   jobs: readonly JobRegistration[],
-  { times, lastRuns, now }: Timing,
+  { times, lastRuns, now }: JobTiming,
 ): Promise<HookState['jobs']> {
-  const read = await times.open();
+  const read = await times.loadParser();
   const nextOf = (expression: string) => {
     try {
       return read(expression)(now);
@@ -53,7 +55,7 @@ async function jobsOf(
   const told: HookState['jobs'] = [];
   for (const { name, expression } of jobs) {
     const next_run = nextOf(expression);
-    if (next_run === null) await othersTurn();
+    if (next_run === null) await yieldToEventLoop();
     const last_run = lastRuns.get(name)?.toISOString() ?? null;
     told.push({ name, expression, last_run, next_run: next_run?.toISOString() ?? null });
   }

@@ -2,11 +2,11 @@
 import type { Generation } from './generation.ts';
 
 /** Streams without an end, kept open over reloads, would pile up processes until no other app can have one. */
-const most = 4;
-const longestMilliseconds = 30_000;
+const maxGenerations = 4;
+const maxDrainMs = 30_000;
 
 /** The old generations of one app. */
-export class Leaving {
+export class DrainingGenerations {
   readonly #generations = new Set<Generation>();
 
   /** Lets one end what it has begun; one that began to leave long ago is closed in its favour. */
@@ -14,13 +14,13 @@ export class Leaving {
     generation.drain();
     if (!generation.channel.isOpen) return;
     this.#generations.add(generation);
-    const late = setTimeout(() => generation.close(), longestMilliseconds);
+    const late = setTimeout(() => generation.close(), maxDrainMs);
     void generation.exited.then(() => {
       clearTimeout(late);
       this.#generations.delete(generation);
     });
     const [oldest] = this.#generations;
-    if (this.#generations.size <= most || oldest === undefined) return;
+    if (this.#generations.size <= maxGenerations || oldest === undefined) return;
     this.#generations.delete(oldest);
     oldest.close();
   }

@@ -10,15 +10,15 @@ import type {
 import type { FairQueue } from '../../../storage/concurrency/fair-queue.ts';
 import { UnaryInvocation } from '../rpc/unary-invocation.ts';
 import { Channel } from '../rpc/channel.ts';
-import type { HostedRunner, RunnerUse, RunnerWish, SupervisedRunners } from './host.ts';
+import type { HostedRunner, RunnerOptions, RunnerUse, SupervisedRunners } from './host.ts';
 import type { ChannelEnd, Invocation } from '../rpc/invocation.ts';
 import { Registrations } from '../registrations.ts';
 import { RequestIds } from '../rpc/request-ids.ts';
-import { RestWatch } from './idle-watch.ts';
+import { IdleWatch } from './idle-watch.ts';
 import { loadCode, LoadFailed } from './load.ts';
 
 /** One run of a handler. */
-export interface Run {
+export interface HandlerRun {
   requestId: string;
   /** How deep the write is that the code runs for; 0 for a route or a job. */
   depth: number;
@@ -27,40 +27,40 @@ export interface Run {
 }
 
 /** What a call of hook code happens in. */
-export interface CallContext extends Run {
-  aside: <Result>(work: () => Promise<Result>) => Promise<Result>;
+export interface CallContext extends HandlerRun {
+  withoutSlot: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
 /** A run that may have to end earlier than policy has it. */
-export type RunWish = Omit<Run, 'deadline'> & { deadline?: number | undefined };
+export type RunRequest = Omit<HandlerRun, 'deadline'> & { deadline?: number | undefined };
 
 /** What a run of a handler needs: a runner with the code loaded, and how long it may take. */
-export interface Ready {
+export interface ReadyRunner {
   generation: Generation;
-  milliseconds: number;
+  timeoutMs: number;
 }
 
 /** What a generation is made of. */
 export interface GenerationOptions {
   host: SupervisedRunners;
   starts: FairQueue;
-  wish: Omit<RunnerWish, 'onOutput'>;
+  runner: Omit<RunnerOptions, 'onOutput'>;
   /** Without its id. */
   load: Omit<LoadFrame, 'type' | 'id' | 'limits'>;
   /** Tells states of the code apart. */
   fingerprint: string;
-  loadMilliseconds: number;
+  loadTimeoutMs: number;
   /** See `RestWatch`. */
-  restShare: number | undefined;
-  answer: (call: CallFrame, context: CallContext) => Promise<unknown>;
+  idleShare: number | undefined;
+  handleCall: (call: CallFrame, context: CallContext) => Promise<unknown>;
   onLog: (log: LogFrame, requestId: string | null) => void;
   onOutput: (text: string) => void;
   /** Called once, however it ended. */
-  onGone: (end: ChannelEnd, message: string) => void;
+  onEnd: (end: ChannelEnd, message: string) => void;
   report: (error: unknown) => void;
 }
 
-const readyMilliseconds = 3_000;
+const readyTimeoutMs = 3_000;
 
 /** A runner whose code is loaded. */
 export class Generation {
@@ -74,7 +74,7 @@ export class Generation {
   readonly #options: GenerationOptions;
   readonly #runner: HostedRunner;
   readonly #requests: RequestIds;
-  readonly #rest: RestWatch;
+  readonly #idleWatch: IdleWatch;
   #isDraining = false;
 
   private constructor(
@@ -84,8 +84,8 @@ export class Generation {
     this.#options = options;
     this.#runner = parts.runner;
     this.#requests = parts.requests;
-    const { restShare: share } = options;
-    this.#rest = new RestWatch({ now: () => performance.now(), measure: () => this.measure(), share });
+    const { idleShare: share } = options;
+    this.#idleWatch = new IdleWatch({ now: () => performance.now(), measure: () => this.measure(), share });
     this.channel = parts.channel;
     this.loaded = parts.loaded;
     this.number = options.load.generation;
@@ -95,14 +95,14 @@ export class Generation {
 
   /** Starts a runner and loads the code. Throws `RunnerRefused`, and `LoadFailed` when the code is to blame. */
   static async open(options: GenerationOptions): Promise<Generation> {
-    const started = await options.starts.run(() => start(options), options.wish.workspace);
-    const { load, loadMilliseconds: milliseconds, answer } = options;
-    const deadline = performance.now() + milliseconds;
+    const started = await options.starts.run(() => start(options), options.runner.workspace);
+    const { load, loadTimeoutMs: timeoutMs, handleCall } = options;
+    const deadline = performance.now() + timeoutMs;
     const requestId = `load ${load.generation}`;
-    const aside: CallContext['aside'] = (work) => started.channel.aside(work);
+    const withoutSlot: CallContext['withoutSlot'] = (work) => started.channel.withoutSlot(work);
     const loaded = await loadCode(started.channel, {
-      ...{ load, deadline, milliseconds },
-      answer: (call) => answer(call, { requestId, depth: 0, deadline, aside }),
+      ...{ load, deadline, timeoutMs },
+      handleCall: (call) => handleCall(call, { requestId, depth: 0, deadline, withoutSlot }),
     });
     return new Generation(options, { ...started, loaded });
   }
@@ -114,25 +114,25 @@ export class Generation {
 
   /** What its process may use. */
   get memory_mb(): number {
-    return this.#options.wish.memory_mb;
+    return this.#options.runner.memory_mb;
   }
 
   /** Runs a handler to its end. Throws `500 hook_error` when its time is up or its runner ends, and what `begin` throws. */
-  async run(run: Run, write: (id: number) => ToRunner): Promise<InvocationResult> {
-    const context = this.contextOf(run);
-    const asked = new UnaryInvocation(run.deadline, (call) => this.#options.answer(call, context));
+  async run(run: HandlerRun, write: (id: number) => ToRunner): Promise<InvocationResult> {
+    const context = this.makeContext(run);
+    const asked = new UnaryInvocation(run.deadline, (call) => this.#options.handleCall(call, context));
     try {
       this.begin(asked, run, write);
-      return await asked.settled;
+      return await asked.result;
     } finally {
-      this.ended();
+      this.noteEnd();
     }
   }
 
   /** Begins something whose answer may be several messages, `ended` being called after it. Throws `413 payload_too_large`. */
-  begin(invocation: Invocation, { requestId, depth }: Run, write: (id: number) => ToRunner): number {
+  begin(invocation: Invocation, { requestId, depth }: HandlerRun, write: (id: number) => ToRunner): number {
     this.usedAt = performance.now();
-    this.#rest.begin(this.usedAt);
+    this.#idleWatch.begin(this.usedAt);
     return this.channel.begin(invocation, (id) => {
       this.#requests.add(id, requestId);
       return write(id);
@@ -140,21 +140,21 @@ export class Generation {
   }
 
   /** Something has ended. */
-  ended(): void {
+  noteEnd(): void {
     this.usedAt = performance.now();
     if (this.channel.inFlight > 0) return;
-    this.#rest.end(this.usedAt);
+    this.#idleWatch.end(this.usedAt);
     if (this.#isDraining) this.close();
   }
 
   /** Does what hook code asks for. Throws `ApiError`. */
-  answer(call: CallFrame, context: CallContext): Promise<unknown> {
-    return this.#options.answer(call, context);
+  handleCall(call: CallFrame, context: CallContext): Promise<unknown> {
+    return this.#options.handleCall(call, context);
   }
 
   /** What calls of this run happen in. */
-  contextOf({ requestId, depth, deadline }: Run): CallContext {
-    return { requestId, depth, deadline, aside: (work) => this.channel.aside(work) };
+  makeContext({ requestId, depth, deadline }: HandlerRun): CallContext {
+    return { requestId, depth, deadline, withoutSlot: (work) => this.channel.withoutSlot(work) };
   }
 
   /** Takes nothing new, and closes when what is under way has ended. */
@@ -169,8 +169,8 @@ export class Generation {
   }
 
   /** Ends it when it takes more CPU time than its calls account for. */
-  async watch(): Promise<void> {
-    if (!await this.#rest.isOverdrawn()) return;
+  async checkIdleUse(): Promise<void> {
+    if (!await this.#idleWatch.isOverShare()) return;
     this.channel.end('cpu', 'the hook runner went on working while nothing was asked of it');
   }
 
@@ -194,25 +194,25 @@ interface Started {
 
 /** Starts a process and waits until it is ready. Throws `RunnerRefused`, `LoadFailed`. */
 async function start(options: GenerationOptions): Promise<Started> {
-  const { host, wish, onOutput, onLog, report } = options;
-  const runner = await host.start({ ...wish, onOutput });
+  const { host, onOutput, onLog, report } = options;
+  const runner = await host.start({ ...options.runner, onOutput });
   const ready = Promise.withResolvers<void>();
   const requests = new RequestIds();
   const channel = new Channel({
     socket: runner.socket,
     onReady: ready.resolve,
-    onLog: (log) => onLog(log, requests.of(log.parent)),
+    onLog: (log) => onLog(log, requests.find(log.parent)),
     report,
     onEnd: (end, message) => {
       if (end === 'closed') runner.stop();
       else if (end !== 'exited') runner.kill(true);
       ready.reject(new LoadFailed(message, { isOfCode: false }));
-      options.onGone(end, message);
+      options.onEnd(end, message);
     },
   });
   const late = setTimeout(
     () => channel.end('timeout', 'the hook runner did not start in time'),
-    readyMilliseconds,
+    readyTimeoutMs,
   );
   await ready.promise.finally(() => clearTimeout(late));
   return { runner, channel, requests };

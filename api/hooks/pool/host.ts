@@ -29,7 +29,7 @@ export interface RunnerUse {
 }
 
 /** Whose runner, how large it may grow, and who hears what it prints. */
-export interface RunnerWish {
+export interface RunnerOptions {
   workspace: string;
   app: string;
   memory_mb: number;
@@ -47,50 +47,50 @@ export interface TypeCheck {
 /** Why there is no runner. */
 export class RunnerRefused extends Error {
   readonly reason: RunnerRefusal;
-  readonly retryMilliseconds: number;
+  readonly retryMs: number;
 
   constructor(reason: RunnerRefusal, retryMilliseconds: number, message: string) {
     super(message);
     this.name = 'RunnerRefused';
     this.reason = reason;
-    this.retryMilliseconds = retryMilliseconds;
+    this.retryMs = retryMilliseconds;
   }
 }
 
-interface Entry {
-  wish: RunnerWish;
+interface RunnerEntry {
+  options: RunnerOptions;
   started: PromiseWithResolvers<HostedRunner>;
   exited: PromiseWithResolvers<void>;
   measuring: ((use: RunnerUse | undefined) => void)[];
 }
 
-const startMilliseconds = 10_000;
-const fullMilliseconds = 1_000;
-const checkMilliseconds = 5_000;
+const startTimeoutMs = 10_000;
+const fullRetryMs = 1_000;
+const checkTimeoutMs = 5_000;
 
 /** The supervisor at the other end of this process's message channel. */
 export class SupervisedRunners {
   readonly #send: (request: RunnerRequest) => void;
-  readonly #most: number;
-  readonly #entries = new Map<string, Entry>();
+  readonly #maxRunners: number;
+  readonly #entries = new Map<string, RunnerEntry>();
   readonly #checks = new Map<string, (result: CheckResult) => void>();
 
   /** `most`: so many runners at once, those that start or end included. */
   constructor(send: (request: RunnerRequest) => void, most: number) {
     this.#send = send;
-    this.#most = most;
+    this.#maxRunners = most;
   }
 
   /** Starts a process. Throws `RunnerRefused`. */
-  async start(wish: RunnerWish): Promise<HostedRunner> {
-    if (this.#entries.size >= this.#most) {
-      throw new RunnerRefused('full', fullMilliseconds, `there are ${this.#most} runners already`);
+  async start(options: RunnerOptions): Promise<HostedRunner> {
+    if (this.#entries.size >= this.#maxRunners) {
+      throw new RunnerRefused('full', fullRetryMs, `there are ${this.#maxRunners} runners already`);
     }
     const id = randomUUID();
     const started = Promise.withResolvers<HostedRunner>();
-    this.#entries.set(id, { wish, started, exited: Promise.withResolvers(), measuring: [] });
-    const { workspace, app, memory_mb } = wish;
-    const late = setTimeout(() => this.#giveUp(id), startMilliseconds);
+    this.#entries.set(id, { options, started, exited: Promise.withResolvers(), measuring: [] });
+    const { workspace, app, memory_mb } = options;
+    const late = setTimeout(() => this.#giveUp(id), startTimeoutMs);
     const done = () => clearTimeout(late);
     started.promise.then(done, done);
     this.#send({ type: 'runner_start', id, workspace, app, memory_mb });
@@ -98,7 +98,7 @@ export class SupervisedRunners {
   }
 
   /** The app's code is another now: its crashes are forgotten. */
-  forgive(workspace: string, app: string): void {
+  clearCrashes(workspace: string, app: string): void {
     this.#send({ type: 'runner_clear_crashes', workspace, app });
   }
 
@@ -107,7 +107,7 @@ export class SupervisedRunners {
     const id = randomUUID();
     const { promise, resolve } = Promise.withResolvers<CheckResult>();
     this.#checks.set(id, resolve);
-    const late = setTimeout(() => resolve({ unchecked: 'late' }), checkMilliseconds);
+    const late = setTimeout(() => resolve({ unchecked: 'late' }), checkTimeoutMs);
     this.#send({ type: 'runner_check', id, ...what });
     return promise.finally(() => {
       clearTimeout(late);
@@ -128,7 +128,7 @@ export class SupervisedRunners {
     }
     switch (report.type) {
       case 'runner_started':
-        return this.#started(id, entry, handle);
+        return this.#onStarted(id, entry, handle);
       case 'runner_refused':
         this.#entries.delete(id);
         return entry.started.reject(new RunnerRefused(report.reason, report.retry_ms, report.message));
@@ -139,7 +139,7 @@ export class SupervisedRunners {
         return entry.started.reject(new RunnerRefused('cannot_start', 0, 'the hook runner ended at once'));
       }
       case 'runner_output':
-        return entry.wish.onOutput(report.text);
+        return entry.options.onOutput(report.text);
       case 'runner_measured': {
         const { cpu_ms, rss_bytes } = report;
         for (const resolve of entry.measuring.splice(0)) resolve({ cpu_ms, rss_bytes });
@@ -155,7 +155,7 @@ export class SupervisedRunners {
     this.#send({ type: 'runner_stop', id, kill: true });
   }
 
-  #started(id: string, entry: Entry, handle: unknown): void {
+  #onStarted(id: string, entry: RunnerEntry, handle: unknown): void {
     // Without a socket it has died meanwhile, which the next message says.
     if (!(handle instanceof Socket)) return;
     entry.started.resolve({

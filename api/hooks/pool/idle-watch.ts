@@ -2,7 +2,7 @@
 import { availableParallelism, cpus } from 'node:os';
 import type { RunnerUse } from './host.ts';
 
-interface RestWatchOptions {
+interface IdleWatchOptions {
   /** In milliseconds, of any origin. */
   now: () => number;
   /** What the runner has used since its start; undefined when that cannot be known. */
@@ -19,39 +19,39 @@ interface RestWatchOptions {
  * How things stood: when, how long calls had been under way and cores had been idle by then, and what the runner had
  * used.
  */
-interface Standing {
+interface UseSample {
   at: number;
   busy: number;
   idle: number;
   cpu: number;
 }
 
-type Moment = Pick<Standing, 'at' | 'busy'>;
+type TimeSample = Pick<UseSample, 'at' | 'busy'>;
 
 /** Over so many milliseconds of rest, a runner may not take more of a core than its share. */
-const restMilliseconds = 10_000;
-const usualShare = 0.8;
+const sampleIdleMs = 10_000;
+const defaultShare = 0.8;
 /** On a machine whose cores are all taken: by others like it, perhaps, so that none of them gets more. */
 const scarceShare = 0.2;
 /** Less of the machine than this idle is none. */
-const leastIdle = 0.1;
+const minIdleShare = 0.1;
 
 /** The account of one runner: all that it may have used for calls is theirs, the remainder is its own. */
-export class RestWatch {
-  readonly #options: RestWatchOptions;
+export class IdleWatch {
+  readonly #options: IdleWatchOptions;
   readonly #cores: number;
   readonly #share: number;
   readonly #idle: () => number;
   #busy = 0;
   #busySince: number | undefined;
-  #since: Standing | undefined;
+  #since: UseSample | undefined;
   #isMeasuring = false;
 
-  constructor(options: RestWatchOptions) {
+  constructor(options: IdleWatchOptions) {
     this.#options = options;
     this.#cores = options.cores ?? availableParallelism();
-    this.#share = options.share ?? usualShare;
-    this.#idle = options.idle ?? idleSoFar;
+    this.#share = options.share ?? defaultShare;
+    this.#idle = options.idle ?? totalCoreIdleMs;
   }
 
   /** A call has begun; there may be others. */
@@ -67,10 +67,10 @@ export class RestWatch {
   }
 
   /** Whether it has taken too much at rest. Measures no more often than there is something to find. */
-  async isOverdrawn(): Promise<boolean> {
+  async isOverShare(): Promise<boolean> {
     const since = this.#since;
-    const asked = this.#stand();
-    if (this.#isMeasuring || (since !== undefined && restBetween(since, asked) < restMilliseconds)) {
+    const asked = this.#sampleTime();
+    if (this.#isMeasuring || (since !== undefined && idleBetween(since, asked) < sampleIdleMs)) {
       return false;
     }
     const idle = this.#idle();
@@ -80,23 +80,23 @@ export class RestWatch {
     this.#since = { ...asked, idle, cpu: use.cpu_ms };
     if (since === undefined) return false;
     // Some systems do not tell, and say 0.
-    const isScarce = idle > 0 && idle - since.idle < leastIdle * this.#cores * (asked.at - since.at);
+    const isScarce = idle > 0 && idle - since.idle < minIdleShare * this.#cores * (asked.at - since.at);
     // It was measured at some moment until now: what is not certain speaks for the runner.
-    const heard = this.#stand();
+    const heard = this.#sampleTime();
     const own = use.cpu_ms - since.cpu - (heard.busy - since.busy) * this.#cores;
-    return own > (isScarce ? Math.min(scarceShare, this.#share) : this.#share) * restBetween(since, heard);
+    return own > (isScarce ? Math.min(scarceShare, this.#share) : this.#share) * idleBetween(since, heard);
   }
 
-  #stand(): Moment {
+  #sampleTime(): TimeSample {
     const at = this.#options.now();
     return { at, busy: this.#busy + (this.#busySince === undefined ? 0 : at - this.#busySince) };
   }
 }
 
-function restBetween(from: Moment, to: Moment): number {
+function idleBetween(from: TimeSample, to: TimeSample): number {
   return to.at - from.at - (to.busy - from.busy);
 }
 
-function idleSoFar(): number {
+function totalCoreIdleMs(): number {
   return cpus().reduce((sum, { times }) => sum + times.idle, 0);
 }

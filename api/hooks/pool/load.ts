@@ -4,8 +4,8 @@ import type { CallFrame, LoadedFrame, LoadFrame } from '../../../hook-runner/pro
 import { ApiError } from '../../errors.ts';
 import { type Channel, channelLimits } from '../rpc/channel.ts';
 import { ProtocolError } from '../rpc/frames.ts';
-import type { Answering, ChannelEnd, Invocation } from '../rpc/invocation.ts';
-import { failureOf } from '../rpc/unary-invocation.ts';
+import type { ChannelEnd, Invocation, InvocationFrame } from '../rpc/invocation.ts';
+import { invocationError } from '../rpc/unary-invocation.ts';
 
 /** The code did not load: it was too slow, or ended its runner. The message is for its author. */
 export class LoadFailed extends Error {
@@ -29,17 +29,17 @@ export interface CodeLoad {
   /** In milliseconds of `performance.now()`. */
   deadline: number;
   /** The time of the whole load; top-level code that waits for something has half of it. */
-  milliseconds: number;
-  answer: (call: CallFrame) => Promise<unknown>;
+  timeoutMs: number;
+  handleCall: (call: CallFrame) => Promise<unknown>;
 }
 
 /** Loads code, once for each runner. Throws `LoadFailed`, after which the channel has ended. */
-export async function loadCode(channel: Channel, { load, deadline, milliseconds, answer }: CodeLoad) {
-  const invocation = new LoadInvocation(load.files.map(({ file }) => file), deadline, answer);
-  const limits = { ...channelLimits, load_ms: Math.ceil(milliseconds / 2) };
+export async function loadCode(channel: Channel, { load, deadline, timeoutMs, handleCall }: CodeLoad) {
+  const invocation = new LoadInvocation(load.files.map(({ file }) => file), deadline, handleCall);
+  const limits = { ...channelLimits, load_ms: Math.ceil(timeoutMs / 2) };
   try {
     channel.begin(invocation, (id) => ({ type: 'load', id, ...load, limits }));
-    return await invocation.settled;
+    return await invocation.loaded;
   } catch (error) {
     // Top-level code has had its time; a runner that is stuck in it is of no use.
     channel.end('timeout', 'the hooks did not load in time');
@@ -51,20 +51,20 @@ export async function loadCode(channel: Channel, { load, deadline, milliseconds,
 /** The invocation that loads an app's files. */
 class LoadInvocation implements Invocation {
   readonly deadline: number;
-  readonly answer: (call: CallFrame) => Promise<unknown>;
+  readonly handleCall: (call: CallFrame) => Promise<unknown>;
   readonly #files: ReadonlySet<string>;
-  readonly #settled = Promise.withResolvers<LoadedFrame>();
+  readonly #loaded = Promise.withResolvers<LoadedFrame>();
   #underWay: readonly string[] = [];
 
   constructor(files: readonly string[], deadline: number, answer: (call: CallFrame) => Promise<unknown>) {
     this.#files = new Set(files);
     this.deadline = deadline;
-    this.answer = answer;
+    this.handleCall = answer;
   }
 
   /** The registrations of the files. Rejects with `500 hook_error` when there are none. */
-  get settled(): Promise<LoadedFrame> {
-    return this.#settled.promise;
+  get loaded(): Promise<LoadedFrame> {
+    return this.#loaded.promise;
   }
 
   /** Names of the files whose top-level code the runner last reported to be under way. */
@@ -72,18 +72,18 @@ class LoadInvocation implements Invocation {
     return this.#underWay;
   }
 
-  take(message: Answering): boolean {
+  take(message: InvocationFrame): boolean {
     if (message.type === 'loading') {
       if (!message.files.every((file) => this.#files.has(file))) throw new ProtocolError('an unknown file');
       this.#underWay = message.files;
       return false;
     }
     if (message.type !== 'loaded') throw new ProtocolError(`a ${message.type} in place of a loaded`);
-    this.#settled.resolve(message);
+    this.#loaded.resolve(message);
     return true;
   }
 
   fail(end: ChannelEnd): void {
-    this.#settled.reject(failureOf(end));
+    this.#loaded.reject(invocationError(end));
   }
 }

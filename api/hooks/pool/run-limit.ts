@@ -2,15 +2,15 @@
 import type { Deps } from '../../deps.ts';
 
 /** What it takes to find it out. */
-export type LimitDeps = Pick<Deps, 'policies' | 'policyCache'>;
+export type RunLimitDeps = Pick<Deps, 'policies' | 'policyCache'>;
 
 /** The longest run of one app. */
 export class RunLimit {
-  readonly #deps: LimitDeps;
+  readonly #deps: RunLimitDeps;
   readonly #place: { workspace: string; app: string };
   #found: { revision: number; milliseconds: number } | undefined;
 
-  constructor(deps: LimitDeps, place: { workspace: string; app: string }) {
+  constructor(deps: RunLimitDeps, place: { workspace: string; app: string }) {
     this.#deps = deps;
     this.#place = place;
   }

@@ -3,15 +3,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { RunnerRefused } from './host.ts';
 
-const patienceMilliseconds = 2_000;
-const pauseMilliseconds = 25;
+const timeoutMs = 2_000;
+const pauseMs = 25;
 
 /** Does what `start` does as soon as it is not refused for want of room. Throws what `start` throws, `full` not before 2 s. */
 export async function retryWhileFull<Started>(
   makeRoom: () => void,
   start: () => Promise<Started>,
 ): Promise<Started> {
-  const until = performance.now() + patienceMilliseconds;
+  const until = performance.now() + timeoutMs;
   for (;;) {
     makeRoom();
     try {
@@ -20,6 +20,6 @@ export async function retryWhileFull<Started>(
       const isFull = error instanceof RunnerRefused && error.reason === 'full';
       if (!isFull || performance.now() >= until) throw error;
     }
-    await pause(pauseMilliseconds);
+    await pause(pauseMs);
   }
 }

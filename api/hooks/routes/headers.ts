@@ -52,11 +52,11 @@ const notForHooksFrom = ['access-control-', 'x-accel-', 'x-envoy-', 'x-litespeed
 
 const namePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 const valuePattern = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
-const mostHeaders = 100;
-const mostBytes = 16_384;
+const maxHeaders = 100;
+const maxHeaderBytes = 16_384;
 
 /** A request's headers as hook code sees them; `raw` has names and values in turn. */
-export function headersForHook(raw: readonly string[], cookiePrefix: string): [string, string][] {
+export function toHookHeaders(raw: readonly string[], cookiePrefix: string): [string, string][] {
   const seen: [string, string][] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = (raw[at] ?? '').toLowerCase();
@@ -68,7 +68,7 @@ export function headersForHook(raw: readonly string[], cookiePrefix: string): [s
 }
 
 /** The app whose hook answers. */
-interface Place {
+interface HookApp {
   readonly id: string;
   readonly workspace: { readonly id: string };
 }
@@ -77,7 +77,7 @@ interface Place {
  * The headers of a hook's answer that are sent; its cookies come back to the app's own routes alone. Throws `500 hook_error`
  * for what HTTP cannot carry.
  */
-export function headersFromHook(given: HeaderList, cookiePrefix: string, app: Place): Header[] {
+export function fromHookHeaders(given: HeaderList, cookiePrefix: string, app: HookApp): Header[] {
   const sent: Header[] = [];
   let bytes = 0;
   for (const [mixed, value] of given) {
@@ -88,13 +88,13 @@ export function headersFromHook(given: HeaderList, cookiePrefix: string, app: Pl
     }
     if (notForHooks.has(name) || notForHooksFrom.some((prefix) => name.startsWith(prefix))) continue;
     if (name === 'set-cookie') {
-      if (!isOurs(value, cookiePrefix)) sent.push([name, confined(value, app)]);
+      if (!isServerCookie(value, cookiePrefix)) sent.push([name, confineCookie(value, app)]);
     } else sent.push([name, value]);
   }
-  if (given.length > mostHeaders || bytes > mostBytes) {
+  if (given.length > maxHeaders || bytes > maxHeaderBytes) {
     fail(
       'hook_error',
-      `the hook's answer has more than ${mostHeaders} headers or ${mostBytes} bytes of them`,
+      `the hook's answer has more than ${maxHeaders} headers or ${maxHeaderBytes} bytes of them`,
     );
   }
   return sent;
@@ -104,7 +104,7 @@ export function headersFromHook(given: HeaderList, cookiePrefix: string, app: Pl
  * The server's own headers beside those of a hook. Pages of allowed origins may read the hook's, too. Most answers depend on
  * who asks, so no cache keeps one unless the hook says so.
  */
-export function headersBeside(given: HeaderList, own: HeaderList): HeaderList {
+export function addServerHeaders(given: HeaderList, own: HeaderList): HeaderList {
   const names = given.map(([name]) => name.toLowerCase());
   const sent = own.map((header): Header => {
     const [name, value] = header;
@@ -117,7 +117,7 @@ export function headersBeside(given: HeaderList, own: HeaderList): HeaderList {
  * Also where a browser would read the name otherwise than we do: it skips white space before it, and sends back a cookie
  * without a name as its value alone, which then reads as a name and a value.
  */
-function isOurs(cookie: string, prefix: string): boolean {
+function isServerCookie(cookie: string, prefix: string): boolean {
   return cookie.replace(/^[\s=]+/, '').toLowerCase().startsWith(`${prefix.toLowerCase()}_`);
 }
 
@@ -125,7 +125,7 @@ function isOurs(cookie: string, prefix: string): boolean {
  * Sent with the requests to other tenants, or to the admins' own routes, large cookies would have a browser refused there
  * until it forgets them.
  */
-function confined(cookie: string, { id, workspace }: Place): string {
+function confineCookie(cookie: string, { id, workspace }: HookApp): string {
   const home = `/api/workspaces/${workspace.id}/apps/${id}/custom`;
   const [pair = '', ...attributes] = cookie.split(';');
   const kept = attributes.filter((attribute) => !/^\s*(?:domain|path)\s*(?:=|$)/i.test(attribute));

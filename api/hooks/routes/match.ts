@@ -10,20 +10,20 @@ export interface CustomRouteMatch {
   params: Record<string, string>;
 }
 
-const ranks = { literal: '0', param: '1', rest: '2' } as const;
+const segmentRanks = { literal: '0', param: '1', rest: '2' } as const;
 
 /** The custom routes of one state of an app's code, each in the place where it is looked for. */
 export class RouteTable {
   /** By the method that they name, the most exact first. Each stands in one list: a tenant says how many methods there are. */
-  readonly #ofMethod = new Map<string, RouteRegistration[]>();
+  readonly #routes = new Map<string, RouteRegistration[]>();
 
   constructor(routes: readonly RouteRegistration[]) {
-    const ranked = routes.map((route) => ({ route, rank: rankOf(route) }))
+    const ranked = routes.map((route) => ({ route, rank: rankRoute(route) }))
       // What ranks the same stays as it was registered.
       .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
     for (const { route } of ranked) {
-      const known = this.#ofMethod.get(route.method);
-      if (known === undefined) this.#ofMethod.set(route.method, [route]);
+      const known = this.#routes.get(route.method);
+      if (known === undefined) this.#routes.set(route.method, [route]);
       else known.push(route);
     }
   }
@@ -34,17 +34,17 @@ export class RouteTable {
    * one for a GET.
    */
   match(method: string, path: string): CustomRouteMatch | undefined {
-    const parts = decoded(path);
+    const parts = decodeParts(path);
     if (parts === undefined) return undefined;
     const own = this.#first(method, parts) ?? (method === 'HEAD' ? this.#first('GET', parts) : undefined);
     const any = this.#first(anyMethod, parts);
     if (own === undefined || any === undefined) return own ?? any;
-    return rankOf(any.route) < rankOf(own.route) ? any : own;
+    return rankRoute(any.route) < rankRoute(own.route) ? any : own;
   }
 
   #first(method: string, parts: readonly string[]): CustomRouteMatch | undefined {
-    for (const route of this.#ofMethod.get(method) ?? []) {
-      const params = paramsOf(route, parts);
+    for (const route of this.#routes.get(method) ?? []) {
+      const params = matchSegments(route, parts);
       if (params !== undefined) return { route, params };
     }
     return undefined;
@@ -52,11 +52,11 @@ export class RouteTable {
 }
 
 /** What is more exact sorts first. */
-function rankOf({ segments, method }: RouteRegistration): string {
-  return segments.map(({ kind }) => ranks[kind]).join('') + (method === anyMethod ? '1' : '0');
+function rankRoute({ segments, method }: RouteRegistration): string {
+  return segments.map(({ kind }) => segmentRanks[kind]).join('') + (method === anyMethod ? '1' : '0');
 }
 
-function paramsOf(
+function matchSegments(
   { segments }: RouteRegistration,
   parts: readonly string[],
 ): Record<string, string> | undefined {
@@ -77,7 +77,7 @@ function paramsOf(
 }
 
 /** Parts between slashes; undefined when one is not valid percent-encoding. */
-function decoded(path: string): string[] | undefined {
+function decodeParts(path: string): string[] | undefined {
   const trimmed = path.startsWith('/') || path.endsWith('/')
     ? path.replace(/^\/+/, '').replace(/\/$/, '')
     : path;

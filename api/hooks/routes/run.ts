@@ -3,44 +3,44 @@ import type { CallFrame, InvocationResult, ResponseFrame } from '../../../hook-r
 import { ApiError } from '../../errors.ts';
 import { channelLimits } from '../rpc/channel.ts';
 import { ProtocolError } from '../rpc/frames.ts';
-import { bufferOf } from '../rpc/inbound-values.ts';
-import type { Answering, ChannelEnd, Invocation } from '../rpc/invocation.ts';
-import { failureOf } from '../rpc/unary-invocation.ts';
+import { toBuffer } from '../rpc/inbound-values.ts';
+import type { ChannelEnd, Invocation, InvocationFrame } from '../rpc/invocation.ts';
+import { invocationError } from '../rpc/unary-invocation.ts';
 
 /** What an answer is made of, as it comes. */
-export interface CustomSink {
+export interface ResponseSink {
   /** Once, and first, unless it fails before. */
   head(response: ResponseFrame): void;
   chunk(bytes: Buffer): void;
   end(): void;
   /** Instead of the rest. */
-  fail(why: ApiError | Failed): void;
+  fail(why: ApiError | RouteFailure): void;
 }
 
 /** The handler threw. */
-export type Failed = Extract<InvocationResult, { outcome: 'failed' | 'http_error' }>;
+export type RouteFailure = Extract<InvocationResult, { outcome: 'failed' | 'http_error' }>;
 
 /** The invocation of a custom route. */
-export class CustomRun implements Invocation {
+export class RouteRun implements Invocation {
   readonly deadline: number;
-  readonly answer: (call: CallFrame) => Promise<unknown>;
-  readonly #sink: CustomSink;
+  readonly handleCall: (call: CallFrame) => Promise<unknown>;
+  readonly #sink: ResponseSink;
   #hasHead = false;
   /** Bytes of the body that may still come before more are asked for. */
   #window: number = channelLimits.window_bytes;
 
-  constructor(deadline: number, answer: (call: CallFrame) => Promise<unknown>, sink: CustomSink) {
+  constructor(deadline: number, answer: (call: CallFrame) => Promise<unknown>, sink: ResponseSink) {
     this.deadline = deadline;
-    this.answer = answer;
+    this.handleCall = answer;
     this.#sink = sink;
   }
 
   /** So many bytes more have been asked for. */
-  credit(bytes: number): void {
+  addCredit(bytes: number): void {
     this.#window += bytes;
   }
 
-  take(message: Answering): boolean {
+  take(message: InvocationFrame): boolean {
     switch (message.type) {
       case 'response':
         if (this.#hasHead) throw new ProtocolError('a second head of an answer');
@@ -50,7 +50,7 @@ export class CustomRun implements Invocation {
         return message.end;
       case 'chunk':
         if (!this.#hasHead) throw new ProtocolError('a body without a head');
-        this.#takeChunk(bufferOf(message.body));
+        this.#takeChunk(toBuffer(message.body));
         return false;
       case 'end':
         if (!this.#hasHead) throw new ProtocolError('an end without a head');
@@ -69,7 +69,7 @@ export class CustomRun implements Invocation {
   }
 
   fail(end: ChannelEnd): void {
-    this.#sink.fail(failureOf(end));
+    this.#sink.fail(invocationError(end));
   }
 
   #takeChunk(bytes: Buffer): void {

@@ -5,11 +5,11 @@ import type { RouteInvocation } from '../../../hook-runner/protocol.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
-import { authOf } from '../actor.ts';
+import { makeHookAuth } from '../actor.ts';
 import type { AppHooks } from '../app-hooks.ts';
-import { Exchange } from './exchange.ts';
-import { headersForHook } from './headers.ts';
-import { spell } from '../rpc/inbound-values.ts';
+import { RouteExchange } from './exchange.ts';
+import { toHookHeaders } from './headers.ts';
+import { encodeBytes } from '../rpc/inbound-values.ts';
 import type { CustomRequest } from '../ports.ts';
 
 type CustomDeps = Pick<Deps, 'config' | 'databases'>;
@@ -27,13 +27,13 @@ export async function serveCustom(
   const { response, principal, requestId } = request;
   const { req } = response;
   const { cookie_prefix: cookiePrefix } = deps.config.http;
-  const registrations = hooks.known ?? await hooks.learn();
+  const registrations = hooks.registrations ?? await hooks.loadRegistrations();
   const method = req.method ?? 'GET';
-  const match = registrations.route(method, pathOf(req));
+  const match = registrations.matchRoute(method, customPath(req));
   if (match === undefined) fail('not_found', 'no hook has registered this route');
   // Spelled while it is its turn, and not when the hooks have one.
-  const body = method === 'GET' || method === 'HEAD' ? null : spelled(await request.body());
-  const auth = principal === null ? null : await authOf(deps, app, principal);
+  const body = method === 'GET' || method === 'HEAD' ? null : encodeBody(await request.body());
+  const auth = principal === null ? null : await makeHookAuth(deps, app, principal);
   const message = (id: number): RouteInvocation => ({
     type: 'route',
     id,
@@ -43,7 +43,7 @@ export async function serveCustom(
     request: {
       method,
       url: req.url ?? '/',
-      headers: headersForHook(req.rawHeaders, cookiePrefix),
+      headers: toHookHeaders(req.rawHeaders, cookiePrefix),
       body,
     },
     auth,
@@ -51,29 +51,29 @@ export async function serveCustom(
   });
   const turn = hooks.slots.acquire();
   if (turn !== undefined) await turn;
-  const exchange = new Exchange(hooks, request, { route: match.route, cookiePrefix });
+  const exchange = new RouteExchange(hooks, request, { route: match.route, cookiePrefix });
   try {
     await exchange.begin(message);
   } catch (error) {
-    exchange.over();
+    exchange.close();
     throw error;
   }
 }
 
 /** The path behind `/custom/`, still encoded: a slash within a part is no slash between parts. */
-function pathOf({ url = '' }: IncomingMessage): string {
-  const path = before('?', before('#', url));
+function customPath({ url = '' }: IncomingMessage): string {
+  const path = textBefore('?', textBefore('#', url));
   // A request line may have the whole address (RFC 9112 section 3.2.2).
   let at = path.startsWith('/') ? 0 : path.indexOf('/', path.indexOf('//') + 2);
   for (let slash = 0; slash < slashesBefore; slash++) at = path.indexOf('/', at) + 1 || path.length;
   return path.slice(at);
 }
 
-function spelled(body: Buffer): Bytes | null {
-  return body.length === 0 ? null : spell(body);
+function encodeBody(body: Buffer): Bytes | null {
+  return body.length === 0 ? null : encodeBytes(body);
 }
 
-function before(mark: string, text: string): string {
+function textBefore(mark: string, text: string): string {
   const at = text.indexOf(mark);
   return at === -1 ? text : text.slice(0, at);
 }

@@ -3,13 +3,13 @@
 import type { Socket } from 'node:net';
 import type { FromRunner, LoadedFrame, LogFrame, ToRunner } from '../../../hook-runner/protocol.ts';
 import { InFlight } from '../../../storage/connections/in-flight.ts';
-import { CallDesk } from './call-handler.ts';
+import { CallHandler } from './call-handler.ts';
 import { Deadlines } from './deadlines.ts';
 import { FrameBudget } from './frame-budget.ts';
 import { FrameWriter } from './frame-writer.ts';
-import { FrameReader, ProtocolError, textFor } from './frames.ts';
+import { FrameReader, ProtocolError, toFrameText } from './frames.ts';
 import { readMessage } from './inbound.ts';
-import type { Answering, ChannelEnd, Invocation } from './invocation.ts';
+import type { ChannelEnd, Invocation, InvocationFrame } from './invocation.ts';
 import { Ping } from './ping.ts';
 
 /** Largest texts in bytes, and how much a runner may do: it is told, and ended when it does not keep within. */
@@ -32,12 +32,12 @@ interface ChannelOptions {
   report: (error: unknown) => void;
 }
 
-const remembered = 1_024;
-const small = 256;
-const capOf: Record<FromRunner['type'], number> = {
-  ready: small,
-  pong: small,
-  end: small,
+const maxCancelled = 1_024;
+const smallFrameBytes = 256;
+const maxFrameBytes: Record<FromRunner['type'], number> = {
+  ready: smallFrameBytes,
+  pong: smallFrameBytes,
+  end: smallFrameBytes,
   log: channelLimits.log_bytes,
   call: channelLimits.call_bytes,
   loading: channelLimits.call_bytes,
@@ -52,8 +52,8 @@ export class Channel {
   readonly #options: ChannelOptions;
   readonly #reader: FrameReader;
   readonly #writer: FrameWriter;
-  readonly #desk: CallDesk;
-  readonly #deadlines = new Deadlines((id) => this.#runOut(id));
+  readonly #calls: CallHandler;
+  readonly #deadlines = new Deadlines((id) => this.#timeOut(id));
   readonly #open = new InFlight<Invocation>();
   readonly #ping = new Ping({
     send: (id) => this.send({ type: 'ping', id }),
@@ -61,7 +61,7 @@ export class Channel {
   });
   readonly #budget = new FrameBudget((text) => this.#writer.sendText(text));
   /** Ids of invocations that nobody waits for any more, oldest first. */
-  readonly #dropped = new Set<number>();
+  readonly #cancelled = new Set<number>();
   #lastId = 0;
   #isReady = false;
   #hasEnded = false;
@@ -72,13 +72,13 @@ export class Channel {
     this.#reader = new FrameReader(channelLimits.result_bytes, (given, bytes) => this.#take(given, bytes));
     this.#writer = new FrameWriter(socket, {
       onStall: () => this.end('not_reading', 'the hook runner does not read what it is sent'),
-      onDrain: () => this.#desk.goOn(),
+      onDrain: () => this.#calls.proceed(),
     });
-    this.#desk = new CallDesk({
-      find: (id) => this.#open.get(id),
+    this.#calls = new CallHandler({
+      findInvocation: (id) => this.#open.get(id),
       send: (result) => this.send(result),
-      hasRoom: () => !this.#writer.isFull,
-      onFull: (isFull) => void (isFull ? socket.pause() : socket.isPaused() && socket.resume()),
+      canSend: () => !this.#writer.isFull,
+      onFullChange: (isFull) => void (isFull ? socket.pause() : socket.isPaused() && socket.resume()),
       report,
     });
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
@@ -88,8 +88,8 @@ export class Channel {
   }
 
   /** Undefined unless a ping is out: then, soon, whether the runner comes back from its code. */
-  get doubt(): Promise<boolean> | undefined {
-    return this.#ping.doubt;
+  get responsiveness(): Promise<boolean> | undefined {
+    return this.#ping.responsiveness;
   }
 
   /** Invocations that are under way. */
@@ -112,7 +112,7 @@ export class Channel {
       invocation.fail('exited');
       return id;
     }
-    const text = textFor(write(id));
+    const text = toFrameText(write(id));
     this.#open.set(id, invocation);
     this.#deadlines.set(id, invocation.deadline);
     if (isNested) this.#writer.sendText(text);
@@ -134,7 +134,7 @@ export class Channel {
     if (!this.#open.delete(id)) return;
     this.#deadlines.delete(id);
     if (!this.#budget.end(id)) return;
-    this.#drop(id);
+    this.#noteCancelled(id);
     this.send({ type: 'cancel', id });
   }
 
@@ -146,8 +146,8 @@ export class Channel {
   }
 
   /** See `CallDesk`. */
-  aside<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#desk.aside(work);
+  withoutSlot<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#calls.withoutSlot(work);
   }
 
   /** Sends a message; those of one turn leave together. */
@@ -184,48 +184,48 @@ export class Channel {
     if (this.#hasEnded) return;
     const message = readMessage(given);
     const { type } = message;
-    if (bytes > capOf[type]) throw new ProtocolError(`a ${type} of ${bytes} bytes`);
+    if (bytes > maxFrameBytes[type]) throw new ProtocolError(`a ${type} of ${bytes} bytes`);
     if (this.#isReady === (type === 'ready')) throw new ProtocolError(`a ${type} that is out of turn`);
     if (type === 'ready') {
       this.#isReady = true;
       this.#options.onReady();
     } else if (type === 'log') this.#options.onLog(message);
-    else if (type === 'pong') this.#ping.heard(message.id);
+    else if (type === 'pong') this.#ping.receivePong(message.id);
     else if (type === 'call') {
       if (message.parent > this.#lastId) throw new ProtocolError('a call of no invocation');
-      this.#desk.take(message, bytes);
-    } else this.#takeAnswer(message);
+      this.#calls.handle(message, bytes);
+    } else this.#takeInvocationFrame(message);
   }
 
-  #takeAnswer(message: Answering): void {
+  #takeInvocationFrame(message: InvocationFrame): void {
     const { id } = message;
     const invocation = this.#open.get(id);
     if (invocation === undefined) {
-      if (this.#dropped.has(id)) return;
+      if (this.#cancelled.has(id)) return;
       throw new ProtocolError(`a ${message.type} that nobody asked for`);
     }
-    if (message.type === 'loaded') checkCount(message);
+    if (message.type === 'loaded') checkRegistrationCount(message);
     if (invocation.take(message)) this.settle(id);
   }
 
   /** The caller is told at once; whether the runner is still alive is found out after that. */
-  #runOut(id: number): void {
+  #timeOut(id: number): void {
     const invocation = this.#open.get(id);
     if (invocation === undefined) return;
     this.cancel(id);
     invocation.fail('timeout');
-    if (!this.#hasEnded) this.#ping.ask(() => ++this.#lastId);
+    if (!this.#hasEnded) this.#ping.start(() => ++this.#lastId);
   }
 
-  #drop(id: number): void {
-    this.#dropped.add(id);
-    const [oldest] = this.#dropped;
-    if (this.#dropped.size > remembered && oldest !== undefined) this.#dropped.delete(oldest);
+  #noteCancelled(id: number): void {
+    this.#cancelled.add(id);
+    const [oldest] = this.#cancelled;
+    if (this.#cancelled.size > maxCancelled && oldest !== undefined) this.#cancelled.delete(oldest);
   }
 }
 
 /** A runner lets no more be registered: all of it is looked through for requests, in this process. */
-function checkCount({ files }: LoadedFrame): void {
+function checkRegistrationCount({ files }: LoadedFrame): void {
   const count = files.reduce((sum, one) => sum + one.hooks.length + one.routes.length + one.jobs.length, 0);
   if (count > channelLimits.registrations) throw new ProtocolError(`${count} registrations`);
 }

@@ -6,7 +6,7 @@ export class Deadlines {
   readonly #due = new InFlight<number>();
   readonly #onDue: (id: number) => void;
   #timer: NodeJS.Timeout | undefined;
-  #wakesAt = Infinity;
+  #timerDue = Infinity;
 
   constructor(onDue: (id: number) => void) {
     this.#onDue = onDue;
@@ -15,7 +15,7 @@ export class Deadlines {
   /** Sets one, in the place of an earlier one of the same id. */
   set(id: number, deadline: number): void {
     this.#due.set(id, deadline);
-    if (deadline < this.#wakesAt) this.#wake(deadline);
+    if (deadline < this.#timerDue) this.#startTimer(deadline);
   }
 
   /** Takes one away. */
@@ -27,17 +27,17 @@ export class Deadlines {
   clear(): void {
     this.#due.clear();
     clearTimeout(this.#timer);
-    this.#wakesAt = Infinity;
+    this.#timerDue = Infinity;
   }
 
-  #wake(deadline: number): void {
+  #startTimer(deadline: number): void {
     clearTimeout(this.#timer);
-    this.#wakesAt = deadline;
-    this.#timer = setTimeout(() => this.#look(), Math.max(0, Math.ceil(deadline - performance.now())));
+    this.#timerDue = deadline;
+    this.#timer = setTimeout(() => this.#checkDue(), Math.max(0, Math.ceil(deadline - performance.now())));
   }
 
-  #look(): void {
-    this.#wakesAt = Infinity;
+  #checkDue(): void {
+    this.#timerDue = Infinity;
     const now = performance.now();
     let next = Infinity;
     for (const [id, deadline] of this.#due.entries()) {
@@ -46,6 +46,6 @@ export class Deadlines {
         this.#onDue(id);
       } else if (deadline < next) next = deadline;
     }
-    if (next < this.#wakesAt) this.#wake(next);
+    if (next < this.#timerDue) this.#startTimer(next);
   }
 }

@@ -1,9 +1,9 @@
 // A budget for large frames of invocations: as many at once as a runner's memory can hold, whoever sends them.
 
 /** What is no longer is not counted: 32 of these at once are 2 MiB. In UTF-16 units, as all of it. */
-const light = 65_536;
+const smallFrameLength = 65_536;
 /** What a runner makes of a frame takes several times its length, and the smallest runner has 128 MiB. */
-const most = 16_777_216;
+const maxLength = 16_777_216;
 
 /** The frames of one runner's invocations. */
 export class FrameBudget {
@@ -19,9 +19,9 @@ export class FrameBudget {
 
   /** Sends the frame of an invocation: at once, or when enough of the others have ended. */
   begin(id: number, text: string): void {
-    if (text.length <= light) return this.#send(text);
+    if (text.length <= smallFrameLength) return this.#send(text);
     this.#waiting.set(id, text);
-    this.#next();
+    this.#sendWaiting();
   }
 
   /** An invocation is over. Answers whether its frame was sent; if not, it never will be. */
@@ -29,14 +29,14 @@ export class FrameBudget {
     const wasSent = !this.#waiting.delete(id);
     this.#length -= this.#underWay.get(id) ?? 0;
     this.#underWay.delete(id);
-    this.#next();
+    this.#sendWaiting();
     return wasSent;
   }
 
-  #next(): void {
+  #sendWaiting(): void {
     for (const [id, text] of this.#waiting) {
       // One alone is always let through.
-      if (this.#underWay.size > 0 && this.#length + text.length > most) return;
+      if (this.#underWay.size > 0 && this.#length + text.length > maxLength) return;
       this.#waiting.delete(id);
       this.#underWay.set(id, text.length);
       this.#length += text.length;

@@ -4,12 +4,12 @@ import type { Socket } from 'node:net';
 import { encodeFrames } from './frames.ts';
 
 /** So much is handed to the system before the runner has read it; the rest waits here. */
-const mostUnsentBytes = 4_194_304;
+const maxUnsentBytes = 4_194_304;
 /** In which a runner must take at least one of the writes that wait for it. */
-const drainMilliseconds = 5_000;
+const drainTimeoutMs = 5_000;
 /** So many wait for one another at most: a runner may begin with the first of many while the rest is still to come. */
-const mostTogether = 8;
-const mostBytesTogether = 65_536;
+const maxBatchFrames = 8;
+const maxBatchBytes = 65_536;
 
 /** Who hears how a runner takes what it is sent. */
 export interface FrameWriterOptions {
@@ -26,16 +26,16 @@ export class FrameWriter {
   #texts: string[] = [];
   #bytes = 0;
   #flush: NodeJS.Immediate | undefined;
-  #draining: NodeJS.Timeout | undefined;
+  #drainTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
-  readonly #onTaken = () => void this.#draining?.refresh();
+  readonly #onTaken = () => void this.#drainTimer?.refresh();
 
   constructor(socket: Socket, { onStall, onDrain }: FrameWriterOptions) {
     this.#socket = socket;
     this.#onStall = onStall;
     socket.on('drain', () => {
-      clearTimeout(this.#draining);
-      this.#draining = undefined;
+      clearTimeout(this.#drainTimer);
+      this.#drainTimer = undefined;
       this.flush();
       onDrain();
     });
@@ -43,7 +43,7 @@ export class FrameWriter {
 
   /** Whether what is sent now would have to wait for the runner to read. */
   get isFull(): boolean {
-    return this.#socket.writableLength + this.#bytes > mostUnsentBytes;
+    return this.#socket.writableLength + this.#bytes > maxUnsentBytes;
   }
 
   /** Sends a message. */
@@ -56,7 +56,7 @@ export class FrameWriter {
     if (this.#isClosed) return;
     this.#bytes += text.length;
     // Each write may wake a process that sleeps, for more than all else that a call costs here.
-    if (this.#texts.push(text) >= mostTogether || this.#bytes >= mostBytesTogether) this.#write();
+    if (this.#texts.push(text) >= maxBatchFrames || this.#bytes >= maxBatchBytes) this.#write();
     else this.#flush ??= setImmediate(() => this.#write());
   }
 
@@ -69,25 +69,25 @@ export class FrameWriter {
   close(): void {
     this.#isClosed = true;
     this.#texts = [];
-    clearTimeout(this.#draining);
+    clearTimeout(this.#drainTimer);
     clearImmediate(this.#flush);
   }
 
   #write(): void {
     clearImmediate(this.#flush);
     this.#flush = undefined;
-    while (this.#texts.length > 0 && this.#socket.writableLength <= mostUnsentBytes) {
-      if (this.#socket.write(encodeFrames(this.#next()), this.#onTaken)) continue;
-      this.#draining ??= setTimeout(() => this.#onStall(), drainMilliseconds);
+    while (this.#texts.length > 0 && this.#socket.writableLength <= maxUnsentBytes) {
+      if (this.#socket.write(encodeFrames(this.#takeBatch()), this.#onTaken)) continue;
+      this.#drainTimer ??= setTimeout(() => this.#onStall(), drainTimeoutMs);
     }
   }
 
   /** What is handed over together: all there is, unless that is much. */
-  #next(): string[] {
+  #takeBatch(): string[] {
     const texts = this.#texts;
     let [count, bytes] = [texts.length, this.#bytes];
-    if (bytes > mostUnsentBytes) {
-      for (count = 0, bytes = 0; bytes <= mostUnsentBytes && count < texts.length; count++) {
+    if (bytes > maxUnsentBytes) {
+      for (count = 0, bytes = 0; bytes <= maxUnsentBytes && count < texts.length; count++) {
         bytes += texts[count]?.length ?? 0;
       }
     }

@@ -5,9 +5,9 @@ import { fail } from '../../errors.ts';
 
 const headBytes = 4;
 /** A runner takes no longer one, and ends. */
-const longestFrame = 16_777_216;
-const maximalDepth = 64;
-const maximalTokens = 100_000;
+const maxFrameBytes = 16_777_216;
+const maxDepth = 64;
+const maxTokens = 100_000;
 
 /** Why a channel cannot be trusted any more. The message is for the app's log. */
 export class ProtocolError extends Error {
@@ -18,13 +18,13 @@ export class ProtocolError extends Error {
 }
 
 /** The JSON of a message. Throws `413 payload_too_large` for more than a runner takes. */
-export function textFor(message: object): string {
+export function toFrameText(message: object): string {
   const text = JSON.stringify(message);
   // No UTF-16 unit takes more than three bytes.
-  if (text.length * 3 > longestFrame && Buffer.byteLength(text) > longestFrame) {
+  if (text.length * 3 > maxFrameBytes && Buffer.byteLength(text) > maxFrameBytes) {
     fail(
       'payload_too_large',
-      `what the app's hooks would be given has more than ${longestFrame} bytes as JSON`,
+      `what the app's hooks would be given has more than ${maxFrameBytes} bytes as JSON`,
     );
   }
   return text;
@@ -46,38 +46,38 @@ export function encodeFrames(texts: readonly string[]): Buffer {
 
 /** Takes chunks as they come, and hands on whole messages with the bytes that each had. */
 export class FrameReader {
-  readonly #largest: number;
+  readonly #maxBytes: number;
   readonly #onMessage: (message: Record<string, unknown>, bytes: number) => void;
-  #pieces: Buffer[] = [];
-  #gathered = 0;
+  #chunks: Buffer[] = [];
+  #buffered = 0;
   /** Of the frame at the beginning of what was gathered; undefined until its head is whole. */
-  #wanted: number | undefined;
+  #frameBytes: number | undefined;
 
   /** `largest`: bytes that a frame's text may have. */
   constructor(largest: number, onMessage: (message: Record<string, unknown>, bytes: number) => void) {
-    this.#largest = largest;
+    this.#maxBytes = largest;
     this.#onMessage = onMessage;
   }
 
   /** Throws `ProtocolError` at the first frame that is not as it must be; nothing may be pushed after that. */
   push(chunk: Buffer): void {
-    this.#pieces.push(chunk);
-    this.#gathered += chunk.length;
+    this.#chunks.push(chunk);
+    this.#buffered += chunk.length;
     // Joined only when a frame is whole: one that comes byte by byte costs what it has, not its square.
-    if (this.#gathered < (this.#wanted ?? headBytes)) return;
-    const bytes = this.#pieces.length === 1 ? chunk : Buffer.concat(this.#pieces, this.#gathered);
+    if (this.#buffered < (this.#frameBytes ?? headBytes)) return;
+    const bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#buffered);
     let at = 0;
     while (bytes.length - at >= headBytes) {
       const length = bytes.readUInt32BE(at);
-      if (length === 0 || length > this.#largest) throw new ProtocolError(`a frame of ${length} bytes`);
-      this.#wanted = headBytes + length;
-      if (bytes.length - at < this.#wanted) break;
-      this.#onMessage(decode(bytes, at + headBytes, at + this.#wanted), length);
-      at += this.#wanted;
-      this.#wanted = undefined;
+      if (length === 0 || length > this.#maxBytes) throw new ProtocolError(`a frame of ${length} bytes`);
+      this.#frameBytes = headBytes + length;
+      if (bytes.length - at < this.#frameBytes) break;
+      this.#onMessage(decode(bytes, at + headBytes, at + this.#frameBytes), length);
+      at += this.#frameBytes;
+      this.#frameBytes = undefined;
     }
-    this.#pieces = at === bytes.length ? [] : [bytes.subarray(at)];
-    this.#gathered = bytes.length - at;
+    this.#chunks = at === bytes.length ? [] : [bytes.subarray(at)];
+    this.#buffered = bytes.length - at;
   }
 }
 
@@ -89,7 +89,7 @@ function decode(bytes: Buffer, start: number, end: number): Record<string, unkno
   if (text.includes('\ufffd') && !isUtf8(bytes.subarray(start, end))) {
     throw new ProtocolError('a frame that is not UTF-8');
   }
-  measure(bytes, start, end);
+  checkSize(bytes, start, end);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -101,25 +101,25 @@ function decode(bytes: Buffer, start: number, end: number): Record<string, unkno
 }
 
 /** Counts what JSON.parse would have to build, and how deep. */
-function measure(bytes: Buffer, start: number, end: number): void {
+function checkSize(bytes: Buffer, start: number, end: number): void {
   let depth = 0;
   let tokens = 0;
   for (let at = start; at < end; at++) {
     const byte = bytes[at] ?? 0;
     if (byte === 0x22) {
-      at = endOfString(bytes, at, end);
+      at = findStringEnd(bytes, at, end);
       tokens++;
     } else if (byte === 0x7b || byte === 0x5b) {
       tokens++;
-      if (++depth > maximalDepth) throw new ProtocolError(`a frame nested deeper than ${maximalDepth}`);
+      if (++depth > maxDepth) throw new ProtocolError(`a frame nested deeper than ${maxDepth}`);
     } else if (byte === 0x7d || byte === 0x5d) depth--;
     else if (byte === 0x2c || byte === 0x3a) tokens++;
   }
   // A number or a literal stands behind a comma, a colon or a bracket: those are counted in its place.
-  if (tokens > 2 * maximalTokens) throw new ProtocolError(`a frame of more than ${maximalTokens} values`);
+  if (tokens > 2 * maxTokens) throw new ProtocolError(`a frame of more than ${maxTokens} values`);
 }
 
-function endOfString(bytes: Buffer, start: number, end: number): number {
+function findStringEnd(bytes: Buffer, start: number, end: number): number {
   for (let at = start + 1; at < end; at++) {
     const byte = bytes[at];
     if (byte === 0x5c) at++;

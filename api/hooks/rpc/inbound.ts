@@ -21,20 +21,20 @@ import type {
 import type { CallTable } from '../../../hook-runner/calls.ts';
 import { ProtocolError } from './frames.ts';
 import {
-  bytesOf,
-  faultOf,
-  fieldsOf,
-  headersOf,
-  idOf,
-  jsonOf,
-  listOf,
-  membersOf,
-  numberOf,
-  shortOf,
-  textOf,
-  truthOf,
-  wholeOf,
-  wordOf,
+  readBoolean,
+  readBytes,
+  readFault,
+  readFields,
+  readHeaders,
+  readId,
+  readInteger,
+  readJson,
+  readList,
+  readMembers,
+  readNumber,
+  readShortText,
+  readText,
+  readWord,
 } from './inbound-values.ts';
 
 type Members = Record<string, unknown>;
@@ -69,73 +69,88 @@ function readReady({ protocol }: Members): ReadyFrame {
 }
 
 function readLoading({ id, files }: Members): LoadingFrame {
-  return { type: 'loading', id: idOf(id), files: listOf(files, textOf) };
+  return { type: 'loading', id: readId(id), files: readList(files, readText) };
 }
 
 function readLoaded({ id, files, errors }: Members): LoadedFrame {
-  return { type: 'loaded', id: idOf(id), files: listOf(files, fileOf), errors: listOf(errors, faultOf) };
+  return {
+    type: 'loaded',
+    id: readId(id),
+    files: readList(files, readRegistrations),
+    errors: readList(errors, readFault),
+  };
 }
 
 /** Characters of what is registered: all of it is looked through, or worked on, in this process. */
-const longest = { text: 512, name: 128, expression: 256 };
+const maxLengths = { text: 512, name: 128, expression: 256 };
 /** A path of 512 characters has no more. */
-const mostSegments = 256;
+const maxSegments = 256;
 
-function fileOf(given: unknown): FileRegistrations {
-  const { file, hooks, routes, jobs } = membersOf(given);
+function readRegistrations(given: unknown): FileRegistrations {
+  const { file, hooks, routes, jobs } = readMembers(given);
   return {
-    file: textOf(file),
-    hooks: listOf(hooks, (hook) => {
-      const { event, collection } = membersOf(hook);
-      return { event: wordOf(event, hookEventNames), collection: shortOf(collection, longest.text) };
+    file: readText(file),
+    hooks: readList(hooks, (hook) => {
+      const { event, collection } = readMembers(hook);
+      return {
+        event: readWord(event, hookEventNames),
+        collection: readShortText(collection, maxLengths.text),
+      };
     }),
-    routes: listOf(routes, routeOf),
-    jobs: listOf(jobs, (job) => {
-      const { name, expression } = membersOf(job);
-      return { name: shortOf(name, longest.name), expression: shortOf(expression, longest.expression) };
+    routes: readList(routes, readRoute),
+    jobs: readList(jobs, (job) => {
+      const { name, expression } = readMembers(job);
+      return {
+        name: readShortText(name, maxLengths.name),
+        expression: readShortText(expression, maxLengths.expression),
+      };
     }),
   };
 }
 
-function routeOf(given: unknown): RouteRegistration {
-  const { method, path, segments: parts } = membersOf(given);
-  const segments = listOf(parts, segmentOf);
-  if (segments.length > mostSegments) throw new ProtocolError(`a route of ${segments.length} segments`);
-  return { method: shortOf(method, longest.text), path: shortOf(path, longest.text), segments };
+function readRoute(given: unknown): RouteRegistration {
+  const { method, path, segments: parts } = readMembers(given);
+  const segments = readList(parts, readSegment);
+  if (segments.length > maxSegments) throw new ProtocolError(`a route of ${segments.length} segments`);
+  return {
+    method: readShortText(method, maxLengths.text),
+    path: readShortText(path, maxLengths.text),
+    segments,
+  };
 }
 
-function segmentOf(given: unknown): RouteSegment {
-  const { kind, value, name } = membersOf(given);
-  if (kind === 'literal') return { kind, value: shortOf(value, longest.text) };
-  if (kind === 'param') return { kind, name: shortOf(name, longest.text) };
-  return { kind: wordOf(kind, ['rest']) };
+function readSegment(given: unknown): RouteSegment {
+  const { kind, value, name } = readMembers(given);
+  if (kind === 'literal') return { kind, value: readShortText(value, maxLengths.text) };
+  if (kind === 'param') return { kind, name: readShortText(name, maxLengths.text) };
+  return { kind: readWord(kind, ['rest']) };
 }
 
 function readResult(
   { id: given, outcome, changes, message, fault, faults, status, code }: Members,
 ): InvocationResult {
-  const id = idOf(given);
+  const id = readId(given);
   switch (outcome) {
     case 'done':
-      return { type: 'result', id, outcome, changes: fieldsOf(changes) };
+      return { type: 'result', id, outcome, changes: readFields(changes) };
     case 'veto':
       return {
         type: 'result',
         id,
         outcome,
-        message: textOf(message),
-        fault: fault === null ? null : faultOf(fault),
+        message: readText(message),
+        fault: fault === null ? null : readFault(fault),
       };
     case 'failed':
-      return { type: 'result', id, outcome, faults: listOf(faults, faultOf) };
+      return { type: 'result', id, outcome, faults: readList(faults, readFault) };
     case 'http_error':
       return {
         type: 'result',
         id,
         outcome,
-        status: wholeOf(status, 400, 599),
-        code: textOf(code),
-        message: textOf(message),
+        status: readInteger(status, 400, 599),
+        code: readText(code),
+        message: readText(message),
       };
     default:
       throw new ProtocolError('a result of an unknown outcome');
@@ -145,24 +160,24 @@ function readResult(
 function readResponse({ id, status, headers, body, end }: Members): ResponseFrame {
   return {
     type: 'response',
-    id: idOf(id),
-    status: wholeOf(status, 200, 599),
-    headers: headersOf(headers),
-    body: body === null ? null : bytesOf(body),
-    end: truthOf(end),
+    id: readId(id),
+    status: readInteger(status, 200, 599),
+    headers: readHeaders(headers),
+    body: body === null ? null : readBytes(body),
+    end: readBoolean(end),
   };
 }
 
 function readChunk({ id, body }: Members): ChunkFrame {
-  return { type: 'chunk', id: idOf(id), body: bytesOf(body) };
+  return { type: 'chunk', id: readId(id), body: readBytes(body) };
 }
 
 function readEnd({ id }: Members): EndFrame {
-  return { type: 'end', id: idOf(id) };
+  return { type: 'end', id: readId(id) };
 }
 
 function readPong({ id }: Members): PongFrame {
-  return { type: 'pong', id: idOf(id) };
+  return { type: 'pong', id: readId(id) };
 }
 
 const levels = ['debug', 'info', 'warn', 'error'] as const;
@@ -170,70 +185,70 @@ const levels = ['debug', 'info', 'warn', 'error'] as const;
 function readLog({ parent, level, message, file, fields }: Members): LogFrame {
   return {
     type: 'log',
-    parent: wholeOf(parent, 0, 0xffff_ffff),
-    level: wordOf(level, levels),
-    message: textOf(message),
-    file: file === null ? null : textOf(file),
-    fields: fields === null ? null : fieldsOf(fields),
+    parent: readInteger(parent, 0, 0xffff_ffff),
+    level: readWord(level, levels),
+    message: readText(message),
+    file: file === null ? null : readText(file),
+    fields: fields === null ? null : readFields(fields),
   };
 }
 
 type Arguments = { [Method in keyof CallTable]: (args: readonly unknown[]) => CallTable[Method]['args'] };
 
-const argumentsOf: Arguments = {
-  'records.findOne': ([coll, id]) => [textOf(coll), textOf(id)],
-  'records.list': ([coll, query]) => [textOf(coll), queryOf(query)],
-  'records.create': ([coll, fields]) => [textOf(coll), fieldsOf(fields)],
-  'records.update': ([coll, id, fields]) => [textOf(coll), textOf(id), fieldsOf(fields)],
-  'records.delete': ([coll, id]) => [textOf(coll), textOf(id)],
-  'users.findOne': ([id]) => [textOf(id)],
-  'files.get': ([id]) => [textOf(id)],
+const argumentReaders: Arguments = {
+  'records.findOne': ([coll, id]) => [readText(coll), readText(id)],
+  'records.list': ([coll, query]) => [readText(coll), readQuery(query)],
+  'records.create': ([coll, fields]) => [readText(coll), readFields(fields)],
+  'records.update': ([coll, id, fields]) => [readText(coll), readText(id), readFields(fields)],
+  'records.delete': ([coll, id]) => [readText(coll), readText(id)],
+  'users.findOne': ([id]) => [readText(id)],
+  'files.get': ([id]) => [readText(id)],
   'files.create': ([given]) => {
-    const { filename, mime, body } = membersOf(given);
-    return [{ filename: textOf(filename), mime: textOf(mime), body: bytesOf(body) }];
+    const { filename, mime, body } = readMembers(given);
+    return [{ filename: readText(filename), mime: readText(mime), body: readBytes(body) }];
   },
-  'files.delete': ([id]) => [textOf(id)],
+  'files.delete': ([id]) => [readText(id)],
   'mail.send': ([given]) => {
-    const { to, subject, text, html } = membersOf(given);
-    const mail = { to: textOf(to), subject: textOf(subject), text: textOf(text) };
-    return [html === undefined ? mail : { ...mail, html: textOf(html) }];
+    const { to, subject, text, html } = readMembers(given);
+    const mail = { to: readText(to), subject: readText(subject), text: readText(text) };
+    return [html === undefined ? mail : { ...mail, html: readText(html) }];
   },
-  'realtime.publish': ([coll, event, data]) => [textOf(coll), textOf(event), jsonOf(data)],
+  'realtime.publish': ([coll, event, data]) => [readText(coll), readText(event), readJson(data)],
   'fetch': ([given]) => {
-    const { url, method, headers, body, redirect } = membersOf(given);
+    const { url, method, headers, body, redirect } = readMembers(given);
     return [{
-      url: textOf(url),
-      method: textOf(method),
-      headers: headersOf(headers),
-      body: body === null ? null : bytesOf(body),
-      redirect: wordOf(redirect, ['follow', 'manual', 'error']),
+      url: readText(url),
+      method: readText(method),
+      headers: readHeaders(headers),
+      body: body === null ? null : readBytes(body),
+      redirect: readWord(redirect, ['follow', 'manual', 'error']),
     }];
   },
 };
 
 function readCall({ id, parent, method, args }: Members): CallFrame {
   if (typeof method !== 'string' || !isMethod(method)) throw new ProtocolError('a call of an unknown method');
-  return callOf(method, { id: idOf(id), parent: idOf(parent), args: listOf(args, (value) => value) });
+  return makeCall(method, { id: readId(id), parent: readId(parent), args: readList(args, (value) => value) });
 }
 
-function callOf(
+function makeCall(
   method: keyof CallTable,
   { id, parent, args }: { id: number; parent: number; args: readonly unknown[] },
 ): CallFrame {
   // Method and arguments come from the same row of the table, which the compiler cannot follow through a union.
-  return { type: 'call', id, parent, method, args: argumentsOf[method](args) } as CallFrame;
+  return { type: 'call', id, parent, method, args: argumentReaders[method](args) } as CallFrame;
 }
 
 function isMethod(method: string): method is keyof CallTable {
-  return Object.hasOwn(argumentsOf, method);
+  return Object.hasOwn(argumentReaders, method);
 }
 
-function queryOf(given: unknown): CallTable['records.list']['args'][1] {
-  const { filter, sort, page, per_page } = membersOf(given);
+function readQuery(given: unknown): CallTable['records.list']['args'][1] {
+  const { filter, sort, page, per_page } = readMembers(given);
   return {
-    ...(filter === undefined ? {} : { filter: textOf(filter) }),
-    ...(sort === undefined ? {} : { sort: textOf(sort) }),
-    ...(page === undefined ? {} : { page: numberOf(page) }),
-    ...(per_page === undefined ? {} : { per_page: numberOf(per_page) }),
+    ...(filter === undefined ? {} : { filter: readText(filter) }),
+    ...(sort === undefined ? {} : { sort: readText(sort) }),
+    ...(page === undefined ? {} : { page: readNumber(page) }),
+    ...(per_page === undefined ? {} : { per_page: readNumber(per_page) }),
   };
 }

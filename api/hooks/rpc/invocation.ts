@@ -5,7 +5,7 @@ import type { CallFrame, FromRunner } from '../../../hook-runner/protocol.ts';
 export type ChannelEnd = 'closed' | 'protocol_error' | 'timeout' | 'not_reading' | 'cpu' | 'exited';
 
 /** What comes for an invocation. */
-export type Answering = Extract<
+export type InvocationFrame = Extract<
   FromRunner,
   { type: 'loading' | 'loaded' | 'result' | 'response' | 'chunk' | 'end' }
 >;
@@ -15,9 +15,9 @@ export interface Invocation {
   /** In milliseconds of `performance.now()`. */
   readonly deadline: number;
   /** Takes a message; answers whether that was the last one. Throws `ProtocolError` for one that is out of place. */
-  take(message: Answering): boolean;
+  take(message: InvocationFrame): boolean;
   /** Nothing more comes: its own time is up, or the runner has ended. */
   fail(end: ChannelEnd): void;
   /** Does what its code asks for. Throws `ApiError`. */
-  answer(call: CallFrame): Promise<unknown>;
+  handleCall(call: CallFrame): Promise<unknown>;
 }

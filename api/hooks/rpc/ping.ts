@@ -2,14 +2,14 @@
 import { ProtocolError } from './frames.ts';
 
 /** An idle runner answers in one: after so long it is taken for stuck. */
-const doubtMilliseconds = 25;
-const pongMilliseconds = 250;
+const responsiveMs = 25;
+const pongTimeoutMs = 250;
 
 /** Asks one runner, one question at a time. */
 export class Ping {
   readonly #send: (id: number) => void;
   readonly #onStuck: () => void;
-  #out: { id: number; timers: NodeJS.Timeout[]; answered: PromiseWithResolvers<boolean> } | undefined;
+  #pending: { id: number; timers: NodeJS.Timeout[]; answered: PromiseWithResolvers<boolean> } | undefined;
 
   constructor({ send, onStuck }: { send: (id: number) => void; onStuck: () => void }) {
     this.#send = send;
@@ -17,26 +17,26 @@ export class Ping {
   }
 
   /** Undefined unless one is out: then, soon, whether the runner comes back. */
-  get doubt(): Promise<boolean> | undefined {
-    return this.#out?.answered.promise;
+  get responsiveness(): Promise<boolean> | undefined {
+    return this.#pending?.answered.promise;
   }
 
   /** Asks, unless one is out. */
-  ask(newId: () => number): void {
-    if (this.#out !== undefined) return;
+  start(newId: () => number): void {
+    if (this.#pending !== undefined) return;
     const answered = Promise.withResolvers<boolean>();
     const timers = [
-      setTimeout(() => answered.resolve(false), doubtMilliseconds),
-      setTimeout(this.#onStuck, pongMilliseconds),
+      setTimeout(() => answered.resolve(false), responsiveMs),
+      setTimeout(this.#onStuck, pongTimeoutMs),
     ];
     const id = newId();
-    this.#out = { id, timers, answered };
+    this.#pending = { id, timers, answered };
     this.#send(id);
   }
 
   /** It came back. Throws `ProtocolError` when it was not asked. */
-  heard(id: number): void {
-    if (this.#out?.id !== id) throw new ProtocolError('a pong that nobody asked for');
+  receivePong(id: number): void {
+    if (this.#pending?.id !== id) throw new ProtocolError('a pong that nobody asked for');
     this.#settle(true);
   }
 
@@ -46,8 +46,8 @@ export class Ping {
   }
 
   #settle(isAlive: boolean): void {
-    this.#out?.answered.resolve(isAlive);
-    this.#out?.timers.forEach(clearTimeout);
-    this.#out = undefined;
+    this.#pending?.answered.resolve(isAlive);
+    this.#pending?.timers.forEach(clearTimeout);
+    this.#pending = undefined;
   }
 }

@@ -1,6 +1,6 @@
 // Which requests the newest invocations of a runner belong to, for the lines that it logs.
 
-const mostRemembered = 256;
+const maxEntries = 256;
 
 /** Ids of requests by id of invocation; the oldest are forgotten. */
 export class RequestIds {
@@ -13,11 +13,11 @@ export class RequestIds {
   add(invocation: number, requestId: string): void {
     this.#invocations[this.#next] = invocation;
     this.#requests[this.#next] = requestId;
-    this.#next = (this.#next + 1) % mostRemembered;
+    this.#next = (this.#next + 1) % maxEntries;
   }
 
   /** The request of an invocation; null for one that has none, or was long ago. */
-  of(invocation: number): string | null {
+  find(invocation: number): string | null {
     return this.#requests[this.#invocations.indexOf(invocation)] ?? null;
   }
 }

@@ -2,36 +2,36 @@
 import type { CallFrame, InvocationResult } from '../../../hook-runner/protocol.ts';
 import { ApiError } from '../../errors.ts';
 import { ProtocolError } from './frames.ts';
-import type { Answering, ChannelEnd, Invocation } from './invocation.ts';
+import type { ChannelEnd, Invocation, InvocationFrame } from './invocation.ts';
 
 /** An invocation that ends with its first message. */
 export class UnaryInvocation implements Invocation {
   readonly deadline: number;
-  readonly answer: (call: CallFrame) => Promise<unknown>;
-  readonly #settled = Promise.withResolvers<InvocationResult>();
+  readonly handleCall: (call: CallFrame) => Promise<unknown>;
+  readonly #result = Promise.withResolvers<InvocationResult>();
 
   constructor(deadline: number, answer: (call: CallFrame) => Promise<unknown>) {
     this.deadline = deadline;
-    this.answer = answer;
+    this.handleCall = answer;
   }
 
   /** The result. Rejects with `500 hook_error` when there is none. */
-  get settled(): Promise<InvocationResult> {
-    return this.#settled.promise;
+  get result(): Promise<InvocationResult> {
+    return this.#result.promise;
   }
 
-  take(message: Answering): true {
+  take(message: InvocationFrame): true {
     if (message.type !== 'result') throw new ProtocolError(`a ${message.type} in place of a result`);
-    this.#settled.resolve(message);
+    this.#result.resolve(message);
     return true;
   }
 
   fail(end: ChannelEnd): void {
-    this.#settled.reject(failureOf(end));
+    this.#result.reject(invocationError(end));
   }
 }
 
-const endings: Record<ChannelEnd, string> = {
+const endMessages: Record<ChannelEnd, string> = {
   timeout: 'the hook did not finish in time',
   exited: 'the hook runner ended while the hook ran',
   protocol_error: 'the hook runner was stopped for breaking its protocol',
@@ -41,6 +41,6 @@ const endings: Record<ChannelEnd, string> = {
 };
 
 /** The error that the caller of an invocation gets for its end. */
-export function failureOf(end: ChannelEnd): ApiError {
-  return new ApiError('hook_error', endings[end]);
+export function invocationError(end: ChannelEnd): ApiError {
+  return new ApiError('hook_error', endMessages[end]);
 }

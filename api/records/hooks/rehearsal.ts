@@ -121,7 +121,7 @@ export class Rehearsal {
   /** Runs the after-hooks of all writes, one after another. */
   async runAfterHooks(): Promise<void> {
     for (const { hooks, record, previous } of this.#done) {
-      await hooks.tell({ actor: this.#actor, record, previous });
+      await hooks.runAfter({ actor: this.#actor, record, previous });
     }
   }
 
@@ -133,7 +133,10 @@ export class Rehearsal {
     let hasChanges = false;
     for (const { key, hooks, name, action, record, previous } of this.#pending) {
       if (hasChanges && action !== 'create') return;
-      const changes = await withErrorPrefix(name, () => hooks.ask({ actor: this.#actor, record, previous }));
+      const changes = await withErrorPrefix(
+        name,
+        () => hooks.runBefore({ actor: this.#actor, record, previous }),
+      );
       this.#changes.set(key, changes);
       hasChanges ||= changes !== undefined;
     }
@@ -146,7 +149,7 @@ export async function startRehearsal(
   app: AppDefinition,
   caller: Author | undefined,
 ): Promise<Rehearsal | undefined> {
-  const hooks = await deps.hooks.writesOf(app);
+  const hooks = await deps.hooks.getWriteHooks(app);
   return hooks.isEmpty ? undefined : new Rehearsal(hooks, hookActorOf(deps, app, caller));
 }
 

@@ -30,13 +30,16 @@ function answering(changes: RecordInput): BareApp['deps'] {
   const hooks = {
     before: true,
     after: false,
-    ask: ({ record }: { record: StoredRecord }) => {
+    runBefore: ({ record }: { record: StoredRecord }) => {
       asked.push(record);
       return Promise.resolve(changes);
     },
-    tell: () => Promise.resolve(),
+    runAfter: () => Promise.resolve(),
   };
-  return { ...app.deps, hooks: { writesOf: () => Promise.resolve({ isEmpty: false, on: () => hooks }) } };
+  return {
+    ...app.deps,
+    hooks: { getWriteHooks: () => Promise.resolve({ isEmpty: false, on: () => hooks }) },
+  };
 }
 
 async function create(input: RecordInput, changes: RecordInput): Promise<StoredRecord> {

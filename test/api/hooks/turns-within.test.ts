@@ -1,7 +1,7 @@
 // Writes of hook code, whose own hooks must not wait for the turn that the code itself has.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { writeHooksOf } from '../../../api/hooks/record-hooks.ts';
+import { makeWriteHooks } from '../../../api/hooks/record-hooks.ts';
 import { type OwnHooks, ownHooks } from '../../harness/hook-system.ts';
 
 let own: OwnHooks;
@@ -13,7 +13,7 @@ afterAll(() => own.end());
 it('a write within a hook has its hooks answer while all turns of the app are taken', async () => {
   const source = `onRecordBeforeCreate('posts', (e) => { e.record.fields.title = 'hooked'; });`;
   const hooks = await own.app('within', { 'a.js': source });
-  const writes = writeHooksOf(hooks, await hooks.learn()).on('posts', 'create');
+  const writes = makeWriteHooks(hooks, await hooks.loadRegistrations()).on('posts', 'create');
   const taken = Array.from({ length: 32 }, () => hooks.slots.acquire());
   await Promise.all(taken);
   let asides = 0;
@@ -23,17 +23,17 @@ it('a write within a hook has its hooks answer while all turns of the app are ta
   };
   const record = { id: randomUUID(), collection: 'posts', fields: {}, created_at: '', updated_at: '' };
   const actor = { auth: () => Promise.resolve(null), requestId: 'test', depth: 1, aside };
-  expect(await writes?.ask({ actor, record, previous: null })).toEqual({ title: 'hooked' });
+  expect(await writes?.runBefore({ actor, record, previous: null })).toEqual({ title: 'hooked' });
   expect(asides).toBe(1);
 });
 
 it('hook.veto-fail-closed: a write is refused whose hooks find no turn, and no room to wait for one', async () => {
   const hooks = await own.app('crowded', { 'a.js': `onRecordBeforeCreate('posts', () => {});` });
-  const writes = writeHooksOf(hooks, await hooks.learn()).on('posts', 'create');
+  const writes = makeWriteHooks(hooks, await hooks.loadRegistrations()).on('posts', 'create');
   // 32 that run, and 128 that wait.
   for (let taken = 0; taken < 160; taken++) void hooks.slots.acquire();
   const record = { id: randomUUID(), collection: 'posts', fields: {}, created_at: '', updated_at: '' };
   const actor = { auth: () => Promise.resolve(null), requestId: 'test', depth: 0 };
   const refused = { code: 'hook_busy', status: 503 };
-  await expect(writes?.ask({ actor, record, previous: null })).rejects.toMatchObject(refused);
+  await expect(writes?.runBefore({ actor, record, previous: null })).rejects.toMatchObject(refused);
 });

@@ -22,16 +22,16 @@ function hooksThat(ask: (write: HookedWrite, action: WriteAction) => Record<stri
   const note = (when: string, action: string, { record }: HookedWrite) =>
     told.push(`${when} ${action} ${record.collection} ${String(record.fields['title'] ?? '')}`.trim());
   const hooks: RecordHooks = {
-    writesOf: async () => ({
+    getWriteHooks: async () => ({
       isEmpty: false,
       on: (_collection, action) => ({
         before: true,
         after: true,
-        ask: async (write) => {
+        runBefore: async (write) => {
           note('before', action, write);
           return ask(write, action);
         },
-        tell: async (write) => {
+        runAfter: async (write) => {
           note('after', action, write);
         },
       }),

@@ -40,17 +40,17 @@ function hooksThat(
   { found, ask }: { found?: (app: AppDefinition) => Promise<void>; ask?: () => Promise<void> },
 ): RecordHooks {
   return {
-    writesOf: async (app) => {
+    getWriteHooks: async (app) => {
       await found?.(app);
       const hooks = {
         before: true,
         after: false,
-        ask: async () => {
+        runBefore: async () => {
           asked.push(app.id);
           await ask?.();
           return undefined;
         },
-        tell: () => Promise.resolve(),
+        runAfter: () => Promise.resolve(),
       };
       return { isEmpty: false, on: (_collection, action) => action === 'delete' ? hooks : undefined };
     },

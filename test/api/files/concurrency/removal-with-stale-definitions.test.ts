@@ -64,19 +64,19 @@ it('watchers hear of a record that came to hold the file while hooks were asked'
   const hooks: WriteHooks = {
     before: true,
     after: false,
-    ask: async ({ record }) => {
+    runBefore: async ({ record }) => {
       asked.push(record.id);
       if (asked.length > 1) return undefined;
       await app.alter('pages', [title, cover, { name: 'back', kind: 'file' }]);
       await app.change('pages', other, { back: id });
       return undefined;
     },
-    tell: () => Promise.resolve(),
+    runAfter: () => Promise.resolve(),
   };
   const deps = {
     ...app.deps,
     blobs,
-    hooks: { writesOf: () => Promise.resolve({ isEmpty: false, on: () => hooks }) },
+    hooks: { getWriteHooks: () => Promise.resolve({ isEmpty: false, on: () => hooks }) },
     realtime: { publish: (_topic: unknown, { record }: { record: unknown }) => void told.push(record) },
   };
   await removeStored(deps, await app.definition(), { id, caller: undefined, now: created });

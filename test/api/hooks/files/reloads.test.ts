@@ -58,7 +58,7 @@ it('gives a file that was left out another chance when one that it imports is an
 it('lets a call that waits for a load which finds nothing new start a process', async () => {
   const hooks = await own.app('rested', { 'a.js': veto });
   await hooks.reload(true);
-  hooks.rest();
+  hooks.stopRunner();
   const changed = hooks.reload(false);
   expect(await beforeCreate(hooks, 'notes')).toMatchObject({ outcome: 'veto' });
   expect(await changed).toEqual({ loaded: ['a.js'], errors: [] });
@@ -76,7 +76,9 @@ it('knows nothing of what was forgotten, and finds out what there is by now', as
   const hooks = await own.app('forgotten', { 'a.js': '' });
   await hooks.reload(true);
   await own.write('forgotten', { 'a.js': veto });
-  hooks.forget();
-  expect([hooks.known, hooks.live]).toEqual([undefined, undefined]);
-  expect((await hooks.learn()).of('notes', 'create')).toEqual({ before: 'before_create' });
+  hooks.invalidate();
+  expect([hooks.registrations, hooks.live]).toEqual([undefined, undefined]);
+  expect((await hooks.loadRegistrations()).findWriteEvents('notes', 'create')).toEqual({
+    before: 'before_create',
+  });
 });

@@ -3,7 +3,7 @@ import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { Departure, type Leaver } from '../../../../api/hooks/files/tombstones.ts';
+import { type DeletedOwner, HookFilesTombstone } from '../../../../api/hooks/files/tombstones.ts';
 import { putHookFile } from '../../../../api/hooks/files/files.ts';
 import type { HookLoader } from '../../../../api/hooks/ports.ts';
 import { removeApp } from '../../../../storage/workspace/apps.ts';
@@ -18,7 +18,7 @@ let dir: string;
 let definition: AppDefinition;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'departure-'));
+  dir = await mkdtemp(join(tmpdir(), 'tombstone-'));
 });
 afterAll(() => rm(dir, { recursive: true }));
 beforeEach(async () => {
@@ -35,16 +35,16 @@ async function isThere(...path: string[]): Promise<boolean> {
 
 /** Deletes, and puts a file when all but the commit is done; answers what became of the file. */
 async function putLate(
-  { connection, remove, leaver, meanwhile = () => Promise.resolve() }: {
+  { connection, remove, owner, meanwhile = () => Promise.resolve() }: {
     connection: Connection;
     remove: (sql: Sql) => Promise<unknown>;
-    leaver: Leaver;
+    owner: DeletedOwner;
     meanwhile?: () => Promise<void>;
   },
 ): Promise<unknown> {
   const { databases, newId, now } = app.deps;
   const hooks = hookSettings(dir);
-  const departure = new Departure({ config: { hooks }, databases, observe: () => undefined });
+  const tombstone = new HookFilesTombstone({ config: { hooks }, databases, observe: () => undefined });
   // Nothing is loaded from such a file.
   const loader: HookLoader = {
     reload: () => Promise.reject(new Error('loaded')),
@@ -54,7 +54,7 @@ async function putLate(
   };
   const putting = await connection.transaction(async (sql) => {
     await remove(sql);
-    await departure.begin(leaver);
+    await tombstone.create(owner);
     const change = { filename: 'late.js', source: 'late', by: app.by };
     const answer = putHookFile(
       { config: { hooks }, databases, newId, now, hooks: loader },
@@ -66,7 +66,7 @@ async function putLate(
     await meanwhile();
     return { answer };
   });
-  await departure.end();
+  await tombstone.remove();
   return await putting.answer;
 }
 
@@ -75,7 +75,7 @@ it('goes with an app', async () => {
   const answer = await putLate({
     connection: app.deps.databases.provisioner(database),
     remove: (sql) => removeApp(sql, 'shop', schema),
-    leaver: { workspace: 'acme', app: 'shop', schema },
+    owner: { workspace: 'acme', app: 'shop', schema },
   });
   expect(answer).toMatchObject({ code: 'app_not_found' });
   expect(await isThere('acme')).toBe(false);
@@ -87,7 +87,7 @@ it('is left to a later app that has put another text there', async () => {
   const answer = await putLate({
     connection: app.deps.databases.provisioner(database),
     remove: (sql) => removeApp(sql, 'shop', schema),
-    leaver: { workspace: 'acme', app: 'shop', schema },
+    owner: { workspace: 'acme', app: 'shop', schema },
     meanwhile: () => writeFile(file, 'of the later app'),
   });
   expect(answer).toMatchObject({ code: 'app_not_found' });
@@ -99,7 +99,7 @@ it('goes with a workspace', async () => {
   const answer = await putLate({
     connection: app.deps.databases.control,
     remove: (sql) => removeWorkspace(sql, definition.workspace),
-    leaver: { workspace: 'acme', database: definition.workspace.database },
+    owner: { workspace: 'acme', database: definition.workspace.database },
   });
   expect(answer).toMatchObject({ code: 'workspace_not_found' });
   expect(await isThere('acme')).toBe(false);

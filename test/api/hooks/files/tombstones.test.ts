@@ -3,7 +3,7 @@ import { access, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { Departure, settleDepartures } from '../../../../api/hooks/files/tombstones.ts';
+import { HookFilesTombstone, settleTombstones } from '../../../../api/hooks/files/tombstones.ts';
 import { removeApp } from '../../../../storage/workspace/apps.ts';
 import { unlimitedPermits } from '../../../../storage/connections/permits.ts';
 import { Pool } from '../../../../storage/connections/pool.ts';
@@ -16,14 +16,14 @@ let database: string;
 let schema: string;
 const failures: unknown[] = [];
 
-function deps(): ConstructorParameters<typeof Departure>[0] {
+function deps(): ConstructorParameters<typeof HookFilesTombstone>[0] {
   const hooks = hookSettings(dir);
   return { config: { hooks }, databases: app.deps.databases, observe: (fact) => failures.push(fact) };
 }
 
 beforeAll(async () => {
   app = await bareApp();
-  dir = await mkdtemp(join(tmpdir(), 'departure-'));
+  dir = await mkdtemp(join(tmpdir(), 'tombstone-'));
   ({ schema, workspace: { database } } = await app.definition());
 });
 afterAll(async () => {
@@ -45,9 +45,9 @@ async function left(): Promise<string[]> {
 
 describe('the hook files of an app', () => {
   it('are back when its deletion fails', async () => {
-    const departure = new Departure(deps());
-    const deletion = departure.during(async () => {
-      await departure.begin({ workspace: 'acme', app: 'shop', schema });
+    const tombstone = new HookFilesTombstone(deps());
+    const deletion = tombstone.during(async () => {
+      await tombstone.create({ workspace: 'acme', app: 'shop', schema });
       expect(await isThere('acme', 'shop')).toBe(false);
       throw new Error('no commit');
     });
@@ -57,21 +57,25 @@ describe('the hook files of an app', () => {
   });
 
   it('are back at the next start when the process died before the commit, with those of its workspace', async () => {
-    await new Departure(deps()).begin({ workspace: 'acme', app: 'shop', schema });
+    await new HookFilesTombstone(deps()).create({ workspace: 'acme', app: 'shop', schema });
     await writeFile(join(dir, 'acme', 'other'), '');
-    await new Departure(deps()).begin({ workspace: 'acme', database });
+    await new HookFilesTombstone(deps()).create({ workspace: 'acme', database });
     expect(await left()).toHaveLength(2);
-    await settleDepartures(deps());
+    await settleTombstones(deps());
     expect(await isThere('acme', 'shop', 'a.js')).toBe(true);
     expect(await isThere('acme', 'other')).toBe(true);
     expect(await left()).toEqual([]);
   });
 
   it('are gone at the next start when it died after the commit, whatever has the id then', async () => {
-    await new Departure(deps()).begin({ workspace: 'acme', app: 'shop', schema: 'a_of_an_earlier_app' });
+    await new HookFilesTombstone(deps()).create({
+      workspace: 'acme',
+      app: 'shop',
+      schema: 'a_of_an_earlier_app',
+    });
     await mkdir(join(dir, 'acme', 'shop'), { recursive: true });
     await writeFile(join(dir, 'acme', 'shop', 'b.js'), '');
-    await settleDepartures(deps());
+    await settleTombstones(deps());
     expect(await readdir(join(dir, 'acme', 'shop'))).toEqual(['b.js']);
     expect(await left()).toEqual([]);
   });
@@ -81,7 +85,7 @@ describe('the hook files of an app', () => {
     onTestFinished(() => own.end());
     const { id, schema, workspace } = await own.definition();
     const parts = { ...deps(), databases: own.deps.databases };
-    const leaver = { workspace: workspace.id, app: id, schema };
+    const owner = { workspace: workspace.id, app: id, schema };
     const { control } = own.deps.databases;
     const endpoint = { ...control.endpoint, database: workspace.database };
     const other = new Pool(endpoint, { cap: 1, permits: unlimitedPermits, now: Date.now });
@@ -93,8 +97,8 @@ describe('the hook files of an app', () => {
     let settled: Promise<void> | undefined;
     await other.transaction(async (sql) => {
       await removeApp(sql, id, schema);
-      await new Departure(parts).begin(leaver);
-      settled = settleDepartures(parts);
+      await new HookFilesTombstone(parts).create(owner);
+      settled = settleTombstones(parts);
       await Promise.race([settled, expect.poll(waits).toHaveLength(1)]);
     });
     await settled;
@@ -103,9 +107,9 @@ describe('the hook files of an app', () => {
   });
 
   it('are gone when the commit came through and only its answer was lost', async () => {
-    const departure = new Departure(deps());
-    const deletion = departure.during(async () => {
-      await departure.begin({ workspace: 'acme', app: 'shop', schema });
+    const tombstone = new HookFilesTombstone(deps());
+    const deletion = tombstone.during(async () => {
+      await tombstone.create({ workspace: 'acme', app: 'shop', schema });
       await app.deps.databases.provisioner(database).run((sql) => removeApp(sql, 'shop', schema));
       throw new Error('connection lost');
     });
@@ -115,13 +119,13 @@ describe('the hook files of an app', () => {
   });
 
   it('leave nothing behind, and no failure to anybody', async () => {
-    const departure = new Departure(deps());
-    await departure.during(() => departure.begin({ workspace: 'acme', app: 'shop', schema }));
-    await departure.end();
+    const tombstone = new HookFilesTombstone(deps());
+    await tombstone.during(() => tombstone.create({ workspace: 'acme', app: 'shop', schema }));
+    await tombstone.remove();
     expect(await isThere('acme', 'shop')).toBe(false);
-    const nothing = new Departure(deps());
-    await nothing.during(() => nothing.begin({ workspace: 'acme', app: 'without', schema }));
-    await nothing.end();
+    const nothing = new HookFilesTombstone(deps());
+    await nothing.during(() => nothing.create({ workspace: 'acme', app: 'without', schema }));
+    await nothing.remove();
     expect(await left()).toEqual([]);
     expect(failures).toEqual([]);
   });

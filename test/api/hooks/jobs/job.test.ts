@@ -13,7 +13,7 @@ async function beginnings(clock: { ahead: number; thenAhead: number }): Promise<
     onOverlap: () => {},
   });
   try {
-    job.follow('* * * * * *', await new CronTimes().open());
+    job.reschedule('* * * * * *', await new CronTimes().loadParser());
     ahead = clock.thenAhead;
     await vi.waitFor(() => expect(due.length).toBeGreaterThanOrEqual(2), { timeout: 5_000, interval: 20 });
     return due;
@@ -38,7 +38,7 @@ it('misses nothing that was due after the machine slept, however late its timers
     const begun: number[] = [];
     const now = () => new Date(Date.now() + asleep);
     const job = new CronJob({ now, run: async () => void begun.push(now().getTime()), onOverlap: () => {} });
-    job.follow('at that time', () => (after) => after < due ? due : null);
+    job.reschedule('at that time', () => (after) => after < due ? due : null);
     asleep = 2_000_000;
     await vi.advanceTimersByTimeAsync(1_000_000 + 10_000);
     expect(begun).toHaveLength(1);
@@ -54,7 +54,7 @@ it('is due by the clock as it is once that was set back', async () => {
 });
 
 it('is due in UTC, on days that either field of two names', async () => {
-  const read = await new CronTimes().open();
+  const read = await new CronTimes().loadParser();
   const times = (expression: string, count: number) => {
     const next = read(expression);
     const found: string[] = [];

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { AppHooks } from '../../../../api/hooks/app-hooks.ts';
 import { CronTimes } from '../../../../api/hooks/jobs/times.ts';
 import { Registrations } from '../../../../api/hooks/registrations.ts';
-import { stateOf } from '../../../../api/hooks/logs/state.ts';
+import { localState } from '../../../../api/hooks/logs/state.ts';
 
 it('hold up nobody while their next time is looked for, and are looked at once', async () => {
   const jobs = Array.from(
@@ -12,11 +12,15 @@ it('hold up nobody while their next time is looked for, and are looked at once',
   );
   const counters = { runs: 0, errors: 0, lastKill: null, lastKillAt: null };
   const known = new Registrations([{ file: 'a.js', hooks: [], routes: [], jobs }]);
-  const hooks: Pick<AppHooks, 'known' | 'live' | 'counters'> = { known, live: undefined, counters };
+  const hooks: Pick<AppHooks, 'registrations' | 'live' | 'counters'> = {
+    registrations: known,
+    live: undefined,
+    counters,
+  };
   const times = new CronTimes();
   const timing = { times, lastRuns: new Map<string, Date>(), now: new Date('2026-01-01T00:00:00Z') };
   // What loading the library takes is no part of it.
-  await times.open();
+  await times.loadParser();
   const look = async () => {
     let turns = 0;
     const count = () => {
@@ -25,7 +29,7 @@ it('hold up nobody while their next time is looked for, and are looked at once',
     };
     let turn = setImmediate(count);
     const began = process.threadCpuUsage();
-    const { state } = await stateOf(hooks, timing);
+    const { state } = await localState(hooks, timing);
     clearImmediate(turn);
     expect(state.jobs.map(({ next_run }) => next_run)).toEqual(Array(60).fill(null));
     const { user, system } = process.threadCpuUsage(began);

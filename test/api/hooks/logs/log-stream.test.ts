@@ -39,7 +39,7 @@ beforeEach(async () => {
   const app = await bare.definition();
   const log = {
     read: () => Promise.resolve([]),
-    requireRoom: () => undefined,
+    requireFollowerSlot: () => undefined,
     follow: (follower: (entry: LogEntry) => void) => {
       tell = follower;
       isFollowed = true;

@@ -22,11 +22,11 @@ it('is none where all have something to do: nobody knows then what new files wou
   await busy.reload(true);
   void keepBusy(busy);
   expect(await bare.reload(true)).toEqual({ loaded: [], errors: [] });
-  expect(bare.known?.files).toEqual([]);
+  expect(bare.registrations?.files).toEqual([]);
   await own.write('bare', files);
   expect((await bare.reload(false)).errors).toHaveLength(1);
-  expect(bare.known).toBeUndefined();
-  await expect(bare.learn()).rejects.toMatchObject({ code: 'hook_busy' });
+  expect(bare.registrations).toBeUndefined();
+  await expect(bare.loadRegistrations()).rejects.toMatchObject({ code: 'hook_busy' });
 });
 
 it('is the one that was not used for longest, of those with nothing to do', async () => {
@@ -72,6 +72,6 @@ it('is one that was not used for so long, unless something is under way in it', 
   for (const hooks of [one, two, three_]) await hooks.reload(true);
   void keepBusy(two);
   await vi.waitUntil(() => one.live === undefined && three_.live === undefined, { timeout: 25_000 });
-  expect([one.known?.jobs.length, two.live?.isOpen]).toEqual([1, true]);
+  expect([one.registrations?.jobs.length, two.live?.isOpen]).toEqual([1, true]);
   expect(await beforeCreate(one, 'notes')).toMatchObject({ outcome: 'done' });
 });

@@ -1,6 +1,6 @@
 // Code that goes on working after its call has ended, with nobody waiting for it.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { RestWatch } from '../../../../api/hooks/pool/idle-watch.ts';
+import { IdleWatch } from '../../../../api/hooks/pool/idle-watch.ts';
 import { beforeCreate, type OwnHooks, ownHooks } from '../../../harness/hook-system.ts';
 
 /** Deno derives keys on threads of its own, several at once, so that the runner answers all the while. */
@@ -48,7 +48,7 @@ describe('what a runner takes while nothing is asked of it', () => {
   /** A clock, and a process that takes so many milliseconds of CPU time each second. */
   function watched(idleEach = 1_000, idle = 1) {
     const state = { now: 0, cpu: 0, measured: 0, idle };
-    const watch = new RestWatch({
+    const watch = new IdleWatch({
       now: () => state.now,
       measure: () => {
         state.measured++;
@@ -71,11 +71,11 @@ describe('what a runner takes while nothing is asked of it', () => {
   it('is too much at four fifths of a core, over ten seconds', async () => {
     for (const [share, expected] of [[790, false], [810, true], [2_000, true], [0, false]] as const) {
       const { watch, pass } = watched();
-      expect(await watch.isOverdrawn()).toBe(false);
+      expect(await watch.isOverShare()).toBe(false);
       pass(9.9, share);
-      expect(await watch.isOverdrawn()).toBe(false);
+      expect(await watch.isOverShare()).toBe(false);
       pass(0.1, share);
-      expect(await watch.isOverdrawn()).toBe(expected);
+      expect(await watch.isOverShare()).toBe(expected);
     }
   });
 
@@ -89,39 +89,39 @@ describe('what a runner takes while nothing is asked of it', () => {
     ] as const;
     for (const [idle, share, expected] of cases) {
       const { watch, pass } = watched(idle);
-      await watch.isOverdrawn();
+      await watch.isOverShare();
       pass(10, share);
-      expect([idle, share, await watch.isOverdrawn()]).toEqual([idle, share, expected]);
+      expect([idle, share, await watch.isOverShare()]).toEqual([idle, share, expected]);
     }
     const { watch, pass } = watched(0, 0);
-    await watch.isOverdrawn();
+    await watch.isOverShare();
     pass(10, 790);
-    expect(await watch.isOverdrawn()).toBe(false);
+    expect(await watch.isOverShare()).toBe(false);
   });
 
   it('is not what it takes for calls, however long and whatever of it they take', async () => {
     const { state, watch, pass } = watched();
-    await watch.isOverdrawn();
+    await watch.isOverShare();
     for (let n = 0; n < 5; n++) {
       watch.begin(state.now);
       pass(12, 2_000);
-      expect(await watch.isOverdrawn()).toBe(false);
+      expect(await watch.isOverShare()).toBe(false);
       watch.end(state.now);
       pass(11, 10);
-      expect(await watch.isOverdrawn()).toBe(false);
+      expect(await watch.isOverShare()).toBe(false);
     }
   });
 
   it('is found out also where short calls come in between', async () => {
     const { state, watch, pass } = watched();
-    await watch.isOverdrawn();
+    await watch.isOverShare();
     const found: boolean[] = [];
     for (let n = 0; n < 6; n++) {
       pass(2, 1_000);
       watch.begin(state.now);
       pass(0.01, 1_000);
       watch.end(state.now);
-      found.push(await watch.isOverdrawn());
+      found.push(await watch.isOverShare());
     }
     expect(found).toEqual([false, false, false, false, true, false]);
   });
@@ -129,21 +129,21 @@ describe('what a runner takes while nothing is asked of it', () => {
   it('is asked for no oftener than every ten seconds of rest, and not while calls keep it busy', async () => {
     const { state, watch, pass } = watched();
     for (let n = 0; n < 12; n++) {
-      await watch.isOverdrawn();
+      await watch.isOverShare();
       pass(5, 0);
     }
     expect(state.measured).toBe(6);
     watch.begin(state.now);
     for (let n = 0; n < 12; n++) {
       pass(5, 1_000);
-      await watch.isOverdrawn();
+      await watch.isOverShare();
     }
     expect(state.measured).toBe(7);
   });
 
   it('is nothing where the system does not tell, and where the runner has ended', async () => {
-    const watch = new RestWatch({ now: () => 0, measure: () => Promise.resolve(undefined), cores: 2 });
-    expect(await watch.isOverdrawn()).toBe(false);
-    expect(await watch.isOverdrawn()).toBe(false);
+    const watch = new IdleWatch({ now: () => 0, measure: () => Promise.resolve(undefined), cores: 2 });
+    expect(await watch.isOverShare()).toBe(false);
+    expect(await watch.isOverShare()).toBe(false);
   });
 });

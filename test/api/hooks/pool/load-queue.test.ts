@@ -1,15 +1,15 @@
 // Which load an ask gets, and that there is one at a time.
 import { expect, it } from 'vitest';
 import { type LoadCause, LoadQueue } from '../../../../api/hooks/pool/load-queue.ts';
-import type { Loading } from '../../../../api/hooks/ports.ts';
+import type { LoadResult } from '../../../../api/hooks/ports.ts';
 
 /** Loads that end when the test says so. */
 function queue() {
-  const begun: { cause: LoadCause; done: PromiseWithResolvers<Loading> }[] = [];
+  const begun: { cause: LoadCause; done: PromiseWithResolvers<LoadResult> }[] = [];
   let running = 0;
   const loads = new LoadQueue(async (cause) => {
     expect(++running).toBe(1);
-    const done = Promise.withResolvers<Loading>();
+    const done = Promise.withResolvers<LoadResult>();
     begun.push({ cause, done });
     return await done.promise.finally(() => running--);
   });

@@ -60,7 +60,7 @@ it('leaves out two files at most: with a third, nothing is loaded', async () => 
   expect(response).toEqual({ loaded: ['b.js'], errors: [named('a.js'), named('c.js')] });
   bad = ['a.js', 'b.js', 'c.js'];
   const { hooks } = await load('three', ['a.js', 'b.js', 'c.js', 'd.js']);
-  expect(hooks.known).toBeUndefined();
+  expect(hooks.registrations).toBeUndefined();
 });
 
 it('leaves out a file at once where the app has loaded before, and keeps the others', async () => {

@@ -1,10 +1,10 @@
 // Which headers pass between a client and hook code, to the byte.
 import { describe, expect, it } from 'vitest';
-import { headersForHook, headersFromHook } from '../../../../api/hooks/routes/headers.ts';
+import { fromHookHeaders, toHookHeaders } from '../../../../api/hooks/routes/headers.ts';
 
 const app = { id: 'shop', workspace: { id: 'acme' } };
 const home = '/api/workspaces/acme/apps/shop/custom';
-const from = (...given: [string, string][]) => headersFromHook(given, 'svc', app);
+const from = (...given: [string, string][]) => fromHookHeaders(given, 'svc', app);
 
 describe('headers of a request', () => {
   it.each([
@@ -23,7 +23,7 @@ describe('headers of a request', () => {
     'Upgrade',
     'Expect',
   ])('are shown to hook code without %s', (name) => {
-    expect(headersForHook(['Accept', '*/*', name, 'secret', 'X-Own', '1', 'X-Own', '2'], 'svc')).toEqual([
+    expect(toHookHeaders(['Accept', '*/*', name, 'secret', 'X-Own', '1', 'X-Own', '2'], 'svc')).toEqual([
       ['accept', '*/*'],
       ['x-own', '1'],
       ['x-own', '2'],
@@ -32,7 +32,7 @@ describe('headers of a request', () => {
 
   it('keep the names that only resemble those', () => {
     const names = ['x-authorization', 'svcat', 'svc-at', 'cookies'];
-    expect(headersForHook(names.flatMap((name) => [name, '1']), 'svc').map(([name]) => name)).toEqual(names);
+    expect(toHookHeaders(names.flatMap((name) => [name, '1']), 'svc').map(([name]) => name)).toEqual(names);
   });
 });
 

@@ -1,12 +1,16 @@
 // What a runner may say to the request for a custom route, and in which order.
 import { describe, expect, it } from 'vitest';
-import { CustomRun } from '../../../../api/hooks/routes/run.ts';
+import { RouteRun } from '../../../../api/hooks/routes/run.ts';
 import { ProtocolError } from '../../../../api/hooks/rpc/frames.ts';
-import type { Answering } from '../../../../api/hooks/rpc/invocation.ts';
+import type { InvocationFrame } from '../../../../api/hooks/rpc/invocation.ts';
 
-const head: Answering = { type: 'response', id: 1, status: 200, headers: [], body: null, end: false };
-const end: Answering = { type: 'end', id: 1 };
-const chunk = (length: number): Answering => ({ type: 'chunk', id: 1, body: { text: 'x'.repeat(length) } });
+const head: InvocationFrame = { type: 'response', id: 1, status: 200, headers: [], body: null, end: false };
+const end: InvocationFrame = { type: 'end', id: 1 };
+const chunk = (length: number): InvocationFrame => ({
+  type: 'chunk',
+  id: 1,
+  body: { text: 'x'.repeat(length) },
+});
 
 function run() {
   const heard: string[] = [];
@@ -16,7 +20,7 @@ function run() {
     end: () => void heard.push('end'),
     fail: () => void heard.push('fail'),
   };
-  return { heard, run: new CustomRun(Infinity, () => Promise.resolve(null), sink) };
+  return { heard, run: new RouteRun(Infinity, () => Promise.resolve(null), sink) };
 }
 
 describe('the run of a custom route', () => {
@@ -28,13 +32,13 @@ describe('the run of a custom route', () => {
     const { run: other } = run();
     other.take(head);
     other.take(chunk(262_144));
-    other.credit(100);
+    other.addCredit(100);
     expect(other.take(chunk(100))).toBe(false);
     expect(() => other.take(chunk(1))).toThrow('more of a body than was asked for');
     expect(heard).toEqual(['head', ...Array(4).fill('chunk of 65536')]);
   });
 
-  it.each<[string, Answering[]]>([
+  it.each<[string, InvocationFrame[]]>([
     ['a second head', [head, head]],
     ['a body without a head', [chunk(1)]],
     ['an end without a head', [end]],
@@ -51,7 +55,7 @@ describe('the run of a custom route', () => {
   });
 
   it('is over with its end, with a whole answer, or with a failure', () => {
-    const ends: [Answering[], string[]][] = [
+    const ends: [InvocationFrame[], string[]][] = [
       [[head, end], ['head', 'end']],
       [[{ ...head, end: true }], ['head', 'end']],
       [[{ type: 'result', id: 1, outcome: 'failed', faults: [] }], ['fail']],

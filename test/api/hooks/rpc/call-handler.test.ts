@@ -1,7 +1,7 @@
 // Where calls of hook code are answered: how many at once, how many wait, and how much one run is told.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { CallDesk } from '../../../../api/hooks/rpc/call-handler.ts';
+import { CallHandler } from '../../../../api/hooks/rpc/call-handler.ts';
 import type { Invocation } from '../../../../api/hooks/rpc/invocation.ts';
 import type { CallFrame, CallResult } from '../../../../hook-runner/protocol.ts';
 
@@ -23,17 +23,17 @@ function deskOf(report: (error: unknown) => void = (error) => expect.unreachable
     deadline: Infinity,
     take: () => true,
     fail: () => {},
-    answer: () => {
+    handleCall: () => {
       const answer = Promise.withResolvers<unknown>();
       answers.push(answer);
       return answer.promise;
     },
   };
-  const desk = new CallDesk({
-    find: () => invocation,
+  const desk = new CallHandler({
+    findInvocation: () => invocation,
     send: (result) => void sent.push(result),
-    hasRoom: () => room.is,
-    onFull: (isFull) => void full.push(isFull),
+    canSend: () => room.is,
+    onFullChange: (isFull) => void full.push(isFull),
     report,
   });
   return { desk, answers, sent, full, room };
@@ -42,7 +42,7 @@ function deskOf(report: (error: unknown) => void = (error) => expect.unreachable
 describe('a desk of calls', () => {
   it('answers eight at once, and another when one of them is done', async () => {
     const { desk, answers, sent } = deskOf();
-    for (let id = 1; id <= 12; id++) desk.take(call(id), 100);
+    for (let id = 1; id <= 12; id++) desk.handle(call(id), 100);
     expect(answers.length).toBe(8);
     answers[3]?.resolve('found');
     await nextTurn();
@@ -52,9 +52,9 @@ describe('a desk of calls', () => {
 
   it('does not count what waits for the runner itself', async () => {
     const { desk, answers } = deskOf();
-    for (let id = 1; id <= 12; id++) desk.take(call(id), 100);
+    for (let id = 1; id <= 12; id++) desk.handle(call(id), 100);
     const waiting = Promise.withResolvers<void>();
-    const aside = desk.aside(() => waiting.promise);
+    const aside = desk.withoutSlot(() => waiting.promise);
     expect(answers.length).toBe(9);
     answers[2]?.resolve(null);
     await nextTurn();
@@ -72,18 +72,18 @@ describe('a desk of calls', () => {
   it('begins nothing while the runner has not read its answers', () => {
     const { desk, answers, room } = deskOf();
     room.is = false;
-    desk.take(call(1), 100);
+    desk.handle(call(1), 100);
     expect(answers.length).toBe(0);
     room.is = true;
-    desk.goOn();
+    desk.proceed();
     expect(answers.length).toBe(1);
   });
 
   it('says that no more is to be read once 256 KiB of calls wait', async () => {
     const { desk, answers, full } = deskOf();
-    for (let id = 1; id <= 9; id++) desk.take(call(id), 262_144);
+    for (let id = 1; id <= 9; id++) desk.handle(call(id), 262_144);
     expect(full.at(-1)).toBe(false);
-    desk.take(call(10), 1);
+    desk.handle(call(10), 1);
     expect(full.at(-1)).toBe(true);
     answers[0]?.resolve(null);
     await nextTurn();
@@ -93,7 +93,7 @@ describe('a desk of calls', () => {
   it('reports a failure of ours, and tells hook code nothing of it', async () => {
     const report = vi.fn();
     const { desk, answers, sent } = deskOf(report);
-    desk.take(call(1), 100);
+    desk.handle(call(1), 100);
     const failure = new Error('password authentication failed for role a_1');
     answers[0]?.reject(failure);
     await nextTurn();
@@ -105,7 +105,7 @@ describe('a desk of calls', () => {
   it('tells one run 2 MiB, and does nothing for it after 100 calls', async () => {
     const { desk, answers, sent } = deskOf();
     for (let id = 1; id <= 101; id++) {
-      desk.take(call(id), 100);
+      desk.handle(call(id), 100);
       // With its quotes, each is 20 KiB: 2 MiB are 102 of them.
       answers[id - 1]?.resolve(id === 99 ? 'ä'.repeat(50_000) : 'x'.repeat(20_478));
       await nextTurn();

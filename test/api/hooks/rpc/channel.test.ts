@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { loadCode } from '../../../../api/hooks/pool/load.ts';
 import type { Channel } from '../../../../api/hooks/rpc/channel.ts';
-import { CustomRun } from '../../../../api/hooks/routes/run.ts';
+import { RouteRun } from '../../../../api/hooks/routes/run.ts';
 import type { ToRunner } from '../../../../hook-runner/protocol.ts';
 import { channelPairs } from '../../../harness/channel-pair.ts';
 import { encodeFrame } from '../../../harness/frame.ts';
@@ -16,7 +16,7 @@ function begin(channel: Channel) {
   const files = [{ file: 'a.js', source: '' }];
   const load = { workspace: 'acme', app: 'shop', generation: 1, files, env: {} };
   const deadline = performance.now() + 5_000;
-  return loadCode(channel, { load, deadline, milliseconds: 5_000, answer: () => Promise.resolve(null) });
+  return loadCode(channel, { load, deadline, timeoutMs: 5_000, handleCall: () => Promise.resolve(null) });
 }
 
 function raw(length: number, text: string | Buffer): Buffer {
@@ -46,7 +46,7 @@ describe('a channel', () => {
       over.resolve();
     };
     const sink = { head: () => {}, chunk: () => {}, fail: () => {}, end };
-    const run = new CustomRun(performance.now() + 5_000, () => Promise.resolve(null), sink);
+    const run = new RouteRun(performance.now() + 5_000, () => Promise.resolve(null), sink);
     id = channel.begin(run, (id): ToRunner => ({ type: 'ping', id }));
     runner.write(encodeFrame({ type: 'response', id, status: 204, headers: [], body: null, end: true }));
     await over.promise;

@@ -1,6 +1,6 @@
 // Frames as they are read off a runner's channel; fuzz.test.ts has those that were changed at random.
 import { describe, expect, it } from 'vitest';
-import { encodeFrames, FrameReader, textFor } from '../../../../api/hooks/rpc/frames.ts';
+import { encodeFrames, FrameReader, toFrameText } from '../../../../api/hooks/rpc/frames.ts';
 import { encodeFrame } from '../../../harness/frame.ts';
 
 const nested = (levels: number) => `${'['.repeat(levels)}0${']'.repeat(levels)}`;
@@ -64,8 +64,8 @@ describe('a message for a runner', () => {
   it('has at most 16 MiB, counted as the bytes that they are', () => {
     const around = Buffer.byteLength(JSON.stringify({ a: '' }));
     const most = (16_777_216 - around) / 3;
-    expect(textFor({ a: 'ह'.repeat(Math.floor(most)) })).toContain('ह');
-    expect(() => textFor({ a: 'ह'.repeat(Math.ceil(most) + 1) })).toThrow(
+    expect(toFrameText({ a: 'ह'.repeat(Math.floor(most)) })).toContain('ह');
+    expect(() => toFrameText({ a: 'ह'.repeat(Math.ceil(most) + 1) })).toThrow(
       expect.objectContaining({ code: 'payload_too_large' }),
     );
   });

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UnaryInvocation } from '../../../../api/hooks/rpc/unary-invocation.ts';
 import { Channel } from '../../../../api/hooks/rpc/channel.ts';
-import { CustomRun } from '../../../../api/hooks/routes/run.ts';
+import { RouteRun } from '../../../../api/hooks/routes/run.ts';
 import { FrameReader, ProtocolError } from '../../../../api/hooks/rpc/frames.ts';
 import { readMessage } from '../../../../api/hooks/rpc/inbound.ts';
 import type { ToRunner } from '../../../../hook-runner/protocol.ts';
@@ -148,8 +148,8 @@ describe('a channel', () => {
     const channel = new Channel({ socket, ...hears });
     const answer = () => Promise.resolve(null);
     const event = new UnaryInvocation(performance.now() + 5_000, answer);
-    event.settled.catch(() => 'as it may be');
-    const route = new CustomRun(performance.now() + 5_000, answer, {
+    event.result.catch(() => 'as it may be');
+    const route = new RouteRun(performance.now() + 5_000, answer, {
       head: () => {},
       chunk: () => {},
       end: () => {},

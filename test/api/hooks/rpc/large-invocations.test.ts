@@ -13,7 +13,7 @@ const name = 'x'.repeat(9_000_000);
 
 function beginLarge(channel: Channel, isNested = false): number {
   const asked = new UnaryInvocation(performance.now() + 60_000, () => Promise.resolve(null));
-  asked.settled.catch(() => 'of no interest');
+  asked.result.catch(() => 'of no interest');
   return channel.begin(
     asked,
     (id) => ({ type: 'cron', id, name, scheduled_at: '', request_id: '' }),

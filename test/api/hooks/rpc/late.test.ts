@@ -49,7 +49,7 @@ describe('a channel', () => {
     while (received.length < 5) await nextTurn();
     expect(pings().length).toBe(1);
     runner.write(encodeFrame({ type: 'pong', id: pings()[0]?.['id'] }));
-    while (channel.doubt !== undefined) await nextTurn();
+    while (channel.responsiveness !== undefined) await nextTurn();
     vi.advanceTimersByTime(1_000);
     expect(channel.isOpen).toBe(true);
     channel.end('closed', 'over');
@@ -58,11 +58,11 @@ describe('a channel', () => {
   it('is in doubt about a runner that does not answer the ping at once, before it ends it', async () => {
     const { event, channel } = await pair();
     const late = event(20);
-    expect(channel.doubt).toBeUndefined();
+    expect(channel.responsiveness).toBeUndefined();
     vi.advanceTimersByTime(20);
     await late;
     vi.advanceTimersByTime(25);
-    expect(await channel.doubt).toBe(false);
+    expect(await channel.responsiveness).toBe(false);
     expect(channel.isOpen).toBe(true);
     channel.end('closed', 'over');
   });

@@ -28,16 +28,16 @@ beforeAll(async () => {
   const hooks: WriteHooks = {
     before: true,
     after: false,
-    ask: async ({ record }) => {
+    runBefore: async ({ record }) => {
       asked.push(record.collection);
       if (asked.length === 1) await meanwhile();
       return undefined;
     },
-    tell: () => Promise.resolve(),
+    runAfter: () => Promise.resolve(),
   };
   deps = {
     ...soleWriter(app.deps),
-    hooks: { writesOf: () => Promise.resolve({ isEmpty: false, on: () => hooks }) },
+    hooks: { getWriteHooks: () => Promise.resolve({ isEmpty: false, on: () => hooks }) },
     realtime: { publish: (_topic, { record }) => void told.push(record as StoredRecord) },
   };
 });
