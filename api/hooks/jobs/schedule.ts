@@ -92,7 +92,7 @@ export class Schedule {
   }
 
   async #update({ workspace, app, schema, jobs }: AppJobs, read: ParseExpression): Promise<void> {
-    const scheduled = this.#apps.get(schema) ?? { path: { workspace, app }, jobs: new Map() };
+    const scheduled: AppSchedule = this.#apps.get(schema) ?? { path: { workspace, app }, jobs: new Map() };
     this.#apps.set(schema, scheduled);
     const names = new Set(jobs.map(({ name }) => name));
     for (const [name, job] of [...scheduled.jobs]) {
@@ -104,7 +104,7 @@ export class Schedule {
       const job = scheduled.jobs.get(name) ?? this.#make({ workspace, app, schema, name });
       scheduled.jobs.set(name, job);
       try {
-        job.follow(expression, read);
+        job.reschedule(expression, read);
         if (job.due === null) await yieldToEventLoop();
         if (this.#apps.get(schema) !== scheduled) return;
       } catch (error) {
