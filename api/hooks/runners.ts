@@ -4,12 +4,10 @@ import type { Change } from '../../storage/control/changes.ts';
 import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
 import { FairQueue } from '../../storage/concurrency/fair-queue.ts';
 import { logFailure } from '../logging/events.ts';
-import type { ApiPeers } from '../process/peers.ts';
 import type { TenantPath } from '../scope.ts';
 import { AppHooks, type AppHooksOptions } from './app-hooks.ts';
 import { createSharedSlots } from './pool/slots.ts';
 import { findEvictable } from './pool/eviction.ts';
-import type { Schedule } from './jobs/schedule.ts';
 import { serveCustom } from './routes/serve.ts';
 import {
   AggregateLog,
@@ -27,28 +25,15 @@ import type {
   HookState,
   LoadResult,
 } from './ports.ts';
+import type { HookRunnersOptions } from './options.ts';
 import { makeWriteHooks } from './record-hooks.ts';
 import type { Registrations } from './registrations.ts';
-import type { CronTimes } from './jobs/times.ts';
 import { localState } from './logs/state.ts';
-import { checkTypes, type TypeCheckDeps, warnOfUncalledHooks } from './files/warnings.ts';
+import { checkTypes, warnOfUncalledHooks } from './files/warnings.ts';
 
 const sweepMs = 5_000;
 /** A start takes some 30 ms of a core and has 3 s to be ready: a hundred that start together would be too slow, all of them. */
 const startsAtOnce = 4;
-
-interface HookRunnersOptions {
-  /** The app of these ids, as it is now. */
-  findApp: (workspace: string, app: string) => Promise<AppDefinition | undefined>;
-  /** In the process that keeps it. */
-  schedule: Schedule | undefined;
-  times: CronTimes;
-  /** Most runners at once. */
-  maxRunners: number;
-  /** The other API processes. */
-  peers: ApiPeers;
-  checker: TypeCheckDeps['host'];
-}
 
 /** Every app whose hooks somebody has asked for. */
 export class HookRunners implements Hooks {

@@ -1,18 +1,6 @@
 // What a runner sends, member by member: nothing it says is believed before it has the shape that the protocol gives it.
 import { hookEventNames } from '../../../hook-runner/events.ts';
-import type {
-  CallFrame,
-  ChunkFrame,
-  EndFrame,
-  FromRunner,
-  InvocationResult,
-  LoadedFrame,
-  LoadingFrame,
-  LogFrame,
-  PongFrame,
-  ReadyFrame,
-  ResponseFrame,
-} from '../../../hook-runner/protocol.ts';
+import type * as frames from '../../../hook-runner/protocol.ts';
 import type {
   FileRegistrations,
   RouteRegistration,
@@ -39,7 +27,7 @@ import {
 
 type Members = Record<string, unknown>;
 
-const readers: { [Type in FromRunner['type']]: (given: Members) => FromRunner } = {
+const readers: { [Type in frames.FromRunner['type']]: (given: Members) => frames.FromRunner } = {
   ready: readReady,
   loading: readLoading,
   loaded: readLoaded,
@@ -53,26 +41,26 @@ const readers: { [Type in FromRunner['type']]: (given: Members) => FromRunner } 
 };
 
 /** The message that a frame holds. Throws `ProtocolError`. */
-export function readMessage(given: Members): FromRunner {
+export function readMessage(given: Members): frames.FromRunner {
   const { type } = given;
   if (typeof type !== 'string' || !isType(type)) throw new ProtocolError('a message of an unknown type');
   return readers[type](given);
 }
 
-function isType(type: string): type is FromRunner['type'] {
+function isType(type: string): type is frames.FromRunner['type'] {
   return Object.hasOwn(readers, type);
 }
 
-function readReady({ protocol }: Members): ReadyFrame {
+function readReady({ protocol }: Members): frames.ReadyFrame {
   if (protocol !== 1) throw new ProtocolError('a runner of another protocol');
   return { type: 'ready', protocol };
 }
 
-function readLoading({ id, files }: Members): LoadingFrame {
+function readLoading({ id, files }: Members): frames.LoadingFrame {
   return { type: 'loading', id: readId(id), files: readList(files, readText) };
 }
 
-function readLoaded({ id, files, errors }: Members): LoadedFrame {
+function readLoaded({ id, files, errors }: Members): frames.LoadedFrame {
   return {
     type: 'loaded',
     id: readId(id),
@@ -128,7 +116,7 @@ function readSegment(given: unknown): RouteSegment {
 
 function readResult(
   { id: given, outcome, changes, message, fault, faults, status, code }: Members,
-): InvocationResult {
+): frames.InvocationResult {
   const id = readId(given);
   switch (outcome) {
     case 'done':
@@ -157,7 +145,7 @@ function readResult(
   }
 }
 
-function readResponse({ id, status, headers, body, end }: Members): ResponseFrame {
+function readResponse({ id, status, headers, body, end }: Members): frames.ResponseFrame {
   return {
     type: 'response',
     id: readId(id),
@@ -168,21 +156,21 @@ function readResponse({ id, status, headers, body, end }: Members): ResponseFram
   };
 }
 
-function readChunk({ id, body }: Members): ChunkFrame {
+function readChunk({ id, body }: Members): frames.ChunkFrame {
   return { type: 'chunk', id: readId(id), body: readBytes(body) };
 }
 
-function readEnd({ id }: Members): EndFrame {
+function readEnd({ id }: Members): frames.EndFrame {
   return { type: 'end', id: readId(id) };
 }
 
-function readPong({ id }: Members): PongFrame {
+function readPong({ id }: Members): frames.PongFrame {
   return { type: 'pong', id: readId(id) };
 }
 
 const levels = ['debug', 'info', 'warn', 'error'] as const;
 
-function readLog({ parent, level, message, file, fields }: Members): LogFrame {
+function readLog({ parent, level, message, file, fields }: Members): frames.LogFrame {
   return {
     type: 'log',
     parent: readInteger(parent, 0, 0xffff_ffff),
@@ -226,7 +214,7 @@ const argumentReaders: Arguments = {
   },
 };
 
-function readCall({ id, parent, method, args }: Members): CallFrame {
+function readCall({ id, parent, method, args }: Members): frames.CallFrame {
   if (typeof method !== 'string' || !isMethod(method)) throw new ProtocolError('a call of an unknown method');
   return makeCall(method, { id: readId(id), parent: readId(parent), args: readList(args, (value) => value) });
 }
@@ -234,9 +222,9 @@ function readCall({ id, parent, method, args }: Members): CallFrame {
 function makeCall(
   method: keyof CallTable,
   { id, parent, args }: { id: number; parent: number; args: readonly unknown[] },
-): CallFrame {
+): frames.CallFrame {
   // Method and arguments come from the same row of the table, which the compiler cannot follow through a union.
-  return { type: 'call', id, parent, method, args: argumentReaders[method](args) } as CallFrame;
+  return { type: 'call', id, parent, method, args: argumentReaders[method](args) } as frames.CallFrame;
 }
 
 function isMethod(method: string): method is keyof CallTable {
