@@ -1,4 +1,4 @@
-// The parts of one process that have to do with who somebody is, put together.
+// Builds the parts of authentication in one process.
 import type { Change } from '../../storage/control/changes.ts';
 import type { Deps } from '../deps.ts';
 import { maxTokenLifeMs } from '../policies/definitions.ts';
@@ -9,19 +9,19 @@ import { Revocations } from './tokens/revocations.ts';
 import { openSigningKeys } from './tokens/signing-keys.ts';
 import { Tokens } from './tokens/tokens.ts';
 
-/** What main.ts does with them. */
+/** The parts of authentication, as main.ts uses them. */
 export interface Auth {
   parts: Pick<Deps, 'tokens' | 'signingKeys' | 'passwords' | 'issuerKeys' | 'revocations' | 'policies'>;
-  /** Another process, or this one, has changed something. */
+  /** Follows a change of this process or of another. */
   onChange(change: Change): void;
-  /** Changes may have been missed. */
+  /** Reads everything again, since changes may have been missed. */
   reload(): void;
-  /** Resolves once all counts of which was heard so far. */
+  /** Resolves once all changes so far are in effect. */
   caughtUp(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Ready to verify tokens once it resolves. Throws `StorageError`, and `UnsealError` with another master key. */
+/** Builds the parts, and resolves once tokens can be verified. Throws `StorageError`; `UnsealError` for another master key. */
 export async function createAuth(
   deps: Pick<
     Deps,
@@ -30,7 +30,7 @@ export async function createAuth(
 ): Promise<Auth> {
   const { config, databases, now, newId, observe } = deps;
   const milliseconds = () => now().getTime();
-  const revocations = new Revocations({ databases, now, newId, observe, tokenLife: maxTokenLifeMs });
+  const revocations = new Revocations({ databases, now, newId, observe, maxTokenLifeMs: maxTokenLifeMs });
   const passwords = new Passwords({ isServerBusy: () => deps.traffic.isHeavy() });
   const [signingKeys] = await Promise.all([openSigningKeys(deps), revocations.reload()]);
   const tokens = new Tokens({

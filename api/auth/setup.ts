@@ -1,4 +1,4 @@
-// The first-run setup: the master admin gets its password, once.
+// The first-run setup, which sets the password of the master admin once.
 import { notifyChange } from '../../storage/control/changes.ts';
 import { findMasterByUsername, setMasterPassword } from '../../storage/control/master-admins.ts';
 import { claimSetup } from '../../storage/control/server.ts';
@@ -8,7 +8,7 @@ import { fail } from '../errors.ts';
 import type { RequestOrigin } from '../contract/route.ts';
 import { checkNewPassword } from './passwords/policy.ts';
 
-/** The master admin there is from the first start on. */
+/** The username of the master admin, who exists from the first start on. */
 export const masterUsername = 'admin';
 
 /** Completes the setup. Throws `409 conflict` when it is complete already. */
@@ -20,7 +20,7 @@ export async function completeSetup(
   if (deps.setup.initialized) failComplete();
   await checkNewPassword(deps.policies, {}, { field: 'password', password });
   const isFirst = await deps.databases.control.transaction(async (sql) => {
-    // The others wait here for the end of this transaction instead of each hashing a password for nothing.
+    // Other setups wait here until this transaction ends, and so hash no password in vain.
     if (!await claimSetup(sql)) return false;
     const master = await findMasterByUsername(sql, masterUsername);
     if (master === undefined) throw new Error('there is no master admin');

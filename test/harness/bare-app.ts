@@ -75,7 +75,7 @@ function bareRights(
   const observe = () => undefined;
   return {
     policyCache: new PolicyCache(databases),
-    revocations: new Revocations({ databases, now, newId, observe, tokenLife: 1_000 }),
+    revocations: new Revocations({ databases, now, newId, observe, maxTokenLifeMs: 1_000 }),
   };
 }
 

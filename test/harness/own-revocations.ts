@@ -28,7 +28,7 @@ export async function ownRevocations(): Promise<OwnRevocations> {
       now: () => new Date(now()),
       newId: uuidV7Source(now),
       observe,
-      tokenLife: 900_000,
+      maxTokenLifeMs: 900_000,
     });
     opened.push(revocations);
     return revocations;

@@ -1,9 +1,9 @@
-// An admin as answers show it.
+// An admin, as responses show it.
 import type { AdminRow } from '../../../storage/control/admins.ts';
 import type { MasterAdminRow } from '../../../storage/control/master-admins.ts';
 import { array, object, oneOf, optional, string, timestamp, type ValueOf } from '../../contract/schema.ts';
 
-/** Of a master admin, a workspace admin or an app admin. */
+/** The schema of a master admin, a workspace admin or an app admin. */
 export const adminResponse = object({
   id: string({ format: 'uuid' }),
   username: optional(string()),
@@ -15,15 +15,15 @@ export const adminResponse = object({
   updated_at: timestamp(),
 });
 
-/** The type of the shape. */
+/** The type of an admin. */
 export type Admin = ValueOf<typeof adminResponse>;
 
-/** A workspace or app admin, without the hash. */
+/** Shows a workspace or app admin, without the hash. */
 export function showAdmin({ id, email, name, role, app_ids, created_at, updated_at }: AdminRow): Admin {
   return { id, email, name, role, app_ids, created_at, updated_at };
 }
 
-/** A master admin, without the hash. */
+/** Shows a master admin, without the hash. */
 export function showMaster({ id, username, created_at, updated_at }: MasterAdminRow): Admin {
   return { id, username, name: username, role: 'master_admin', app_ids: [], created_at, updated_at };
 }

@@ -1,4 +1,4 @@
-// A master admin changes its own password; every other session of it ends.
+// The change of a master admin's own password, which ends its other sessions.
 import { clearUnlessLocked } from '../../../storage/lockouts.ts';
 import { isUuid } from '../../../storage/sql/ids.ts';
 import { findMaster, replaceMasterPassword } from '../../../storage/control/master-admins.ts';
@@ -25,7 +25,7 @@ type ChangeDeps = Pick<
 >;
 
 /**
- * Throws `401 bad_credentials` for a wrong current password, which counts like a failed login, and
+ * Changes the password. Throws `401 bad_credentials` for a wrong current password, which counts like a failed login, and
  * `429 too_many_requests` while the admin is locked.
  */
 export async function changeMasterPassword(

@@ -1,4 +1,4 @@
-// Who the bearer of a token is.
+// The principal behind a token.
 import { findAdmin } from '../../../storage/control/admins.ts';
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { isUuid } from '../../../storage/sql/ids.ts';
@@ -12,7 +12,7 @@ import { showUser, type User } from './user-response.ts';
 
 type MeDeps = Pick<Deps, 'databases'>;
 
-/** The admin or user behind a token. Throws `401 unauthorized` when it is gone. */
+/** Shows the admin or user behind a token. Throws `401 unauthorized` when it does not exist any more. */
 export async function describeMe(
   deps: MeDeps,
   principal: Principal,
@@ -29,18 +29,18 @@ export async function describeMe(
   return admin === undefined ? failNoPrincipal() : showAdmin(admin);
 }
 
-/** The row of the end-user behind a token. Throws `401 unauthorized` when it is gone. */
+/** Reads the end-user behind a token. Throws `401 unauthorized` when it does not exist any more. */
 export async function requireUser(
   { databases }: MeDeps,
   { id }: Principal,
   { database }: WorkspaceDefinition,
 ): Promise<UserRow> {
-  // The token of an earlier release may name its subject otherwise.
+  // The subject of a token of an earlier release need not be a UUID.
   const row = isUuid(id) ? await databases.workspace(database).run((sql) => findUser(sql, id)) : undefined;
   return row ?? failNoPrincipal();
 }
 
-/** Ends a request whose principal exists no more. */
+/** Ends a request whose principal does not exist any more. */
 export function failNoPrincipal(): never {
   fail('unauthorized', 'the bearer of this token is gone');
 }

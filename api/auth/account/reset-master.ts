@@ -1,4 +1,4 @@
-// The program behind `bulkhead admin password`: whoever may read the data directory may give the master admin a new password.
+// The program behind `bulkhead admin password`: sets a new master password, for whoever may read the data directory.
 import { randomBytes } from 'node:crypto';
 import { checkMasterKey } from '../../../storage/boot/key-check.ts';
 import { uuidV7Source } from '../../../storage/sql/ids.ts';
@@ -17,19 +17,19 @@ import { masterSubject } from '../login/login-master.ts';
 import { Passwords } from '../passwords/passwords.ts';
 import { masterUsername } from '../setup.ts';
 
-/** 144 bits: no need to make it slow to guess. */
+/** 144 bits, which cannot be guessed. */
 const passwordBytes = 18;
 const newId = uuidV7Source(Date.now);
 const now = () => new Date();
 
-/** Makes the password and puts it in force. Throws `StartRefused`, `StorageError`. */
-async function reset(start: ProgramStart, tell: (made: MasterPassword) => void): Promise<void> {
+/** Generates a password and sets it. Throws `StartRefused`, `StorageError`. */
+async function resetMaster(start: ProgramStart, tell: (made: MasterPassword) => void): Promise<void> {
   const key = new Secrets(Buffer.from(start.masterKey, 'base64'));
   const password = randomBytes(passwordBytes).toString('base64url');
   const passwords = new Passwords();
   const passwordHash = await passwords.hash('masters', password).finally(() => passwords.close());
   await withConnection(start.database, async (control) => {
-    // By itself: two who read the row and change it in one transaction each would wait for each other.
+    // Outside of the transaction: two that read the row and then change it would deadlock.
     const master = await control.run((sql) => findMasterByUsername(sql, masterUsername));
     if (master === undefined || master.password_hash === null) {
       throw new StartRefused('the server was never set up: POST /_/setup sets the first password');
@@ -44,7 +44,7 @@ async function reset(start: ProgramStart, tell: (made: MasterPassword) => void):
 
 async function replace(sql: Sql, id: string, passwordHash: string): Promise<void> {
   await setMasterPassword(sql, id, { passwordHash, now: now() });
-  // Read after the row is locked: whoever was given a token for the old password has an earlier one.
+  // Read once the row is locked, so that it is later than any token issued for the old password.
   const instant = now();
   await revokeSessions(sql, 'control', { principalId: id, spared: undefined, now: instant });
   const expires_at = new Date(instant.getTime() + maxTokenLifeMs);
@@ -60,4 +60,4 @@ async function replace(sql: Sql, id: string, passwordHash: string): Promise<void
   });
 }
 
-runAsOneShot(reset);
+runAsOneShot(resetMaster);

@@ -1,4 +1,4 @@
-// An end-user as answers show it.
+// An end-user, as responses show it.
 import type { UserRow } from '../../../storage/workspace/user-accounts.ts';
 import {
   array,
@@ -11,7 +11,7 @@ import {
   type ValueOf,
 } from '../../contract/schema.ts';
 
-/** The identity that every app of the workspace shares. */
+/** The schema of an end-user. All apps of the workspace share it. */
 export const userResponse = object({
   id: string({ format: 'uuid' }),
   email: string({ format: 'email' }),
@@ -27,10 +27,10 @@ export const userResponse = object({
   updated_at: timestamp(),
 });
 
-/** The type of the shape. */
+/** The type of an end-user. */
 export type User = ValueOf<typeof userResponse>;
 
-/** A user, without the hash. */
+/** Shows a user, without the hash. */
 export function showUser({ id, email, verified, password_hash, ...rest }: UserRow): User {
   return { id, email, verified, has_password: password_hash !== null, ...rest };
 }

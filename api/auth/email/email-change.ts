@@ -1,4 +1,4 @@
-// An end-user takes another address, once a token mailed to it comes back.
+// The change of an end-user's address, confirmed by a token that is mailed to the new one.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { spendMail } from '../../../storage/workspace/mail-budgets.ts';
 import { insertToken, voidTokens } from '../../../storage/workspace/one-time-tokens.ts';
@@ -22,11 +22,11 @@ import { redeemMailed } from './redeem.ts';
 import { refuseDuplicateUser } from '../login/register.ts';
 import { userAttempt } from '../login/user-attempt.ts';
 
-/** How long the notice of a change is worth sending, in seconds. */
+/** The time in which the notice to the old address may be sent. */
 const noticeLifeSeconds = 86_400;
 
 /**
- * Mails a token to the new address, unless somebody has it already, which the answer does not say. Throws
+ * Mails a token to the new address, unless another user has it, which the response does not tell. Throws
  * `401 bad_credentials` for a wrong password, which counts like a failed login, and `429 too_many_requests`.
  */
 export async function requestEmailChange(
@@ -50,7 +50,7 @@ export async function requestEmailChange(
   const hash = hashToken(secret);
   const beginning = tryExclusively(deps, attempt, async (sql) => {
     const { id: userId, password_hash } = await lockUser(sql, user.id) ?? failNoPrincipal();
-    // A reset ends all changes that have begun, so none may begin with the password from before it.
+    // A reset ends all pending changes, so none may begin with the password from before it.
     if (password_hash !== user.password_hash) throw new CredentialsChanged();
     if (!await spendMail(sql, { purpose: 'email_change', email, now, limits: mailLimits })) return true;
     await voidTokens(sql, { userId, purpose: 'email_change', now });
@@ -73,8 +73,8 @@ export async function requestEmailChange(
 }
 
 /**
- * Tells the old address, so that its reader learns of a change that somebody else has made. Throws `400 validation` for
- * a token that is no good, `409 conflict` when somebody else has the new address by now.
+ * Changes the address and notifies the old one. Throws `400 validation` for an invalid token, `409 conflict` when another
+ * user has the new address by now.
  */
 export async function confirmEmailChange(
   deps: Pick<Deps, 'databases' | 'definitions' | 'mail' | 'newId' | 'now' | 'observe'>,
@@ -86,7 +86,7 @@ export async function confirmEmailChange(
   const oldEmail = await connection.transaction(async (sql) => {
     const { user, email } = await redeemMailed(sql, query);
     await setEmail(sql, user.id, { email, now });
-    // What was mailed to the old address is worth nothing any more.
+    // Tokens that were mailed to the old address must not work any more.
     await voidTokens(sql, { userId: user.id, email: user.email, now });
     await auditWorkspace(sql, deps, {
       actor: user.email,
@@ -97,7 +97,7 @@ export async function confirmEmailChange(
     });
     return user.email;
   }).catch(refuseDuplicateUser);
-  // The address is changed, whatever becomes of these. Open streams have looked it up for their rules: now they look again.
+  // The address is changed, even if the next steps fail. Open streams have read it for their rules, and read it again.
   await deps.definitions.invalidate(workspace.id)
     .catch(logFailure(deps, 'review streams for a new address'));
   const notice = {

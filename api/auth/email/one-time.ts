@@ -1,4 +1,4 @@
-// What works once: random tokens and short codes, of which only hashes are stored.
+// Tokens and codes that work once. Only their hashes are stored.
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import type { MailBudget } from '../../../storage/workspace/mail-budgets.ts';
 import type { LoginMethod, OneTimeToken, TokenPurpose } from '../../../storage/workspace/one-time-tokens.ts';
@@ -6,31 +6,31 @@ import type { Secrets } from '../../../storage/secrets.ts';
 import type { Deps } from '../../deps.ts';
 import { failValidation } from '../../errors.ts';
 
-/** Life of a mailed token, in seconds. */
+/** The life of a mailed token. */
 export const mailedTokenLifeSeconds = 3_600;
 
-/** What an address may be sent for one purpose: five mails at once, then one a minute. */
+/** The mails to an address for one purpose: five at once, then one a minute. */
 export const mailLimits: MailBudget = { burst: 5, everySeconds: 60 };
 
 const tokenBytes = 32;
 const codeDigits = 6;
 
-/** A new token: 256 random bits. */
+/** Creates a token of 256 random bits. */
 export function makeToken(): string {
   return randomBytes(tokenBytes).toString('base64url');
 }
 
-/** A new code of six digits. */
+/** Creates a code of six digits. */
 export function makeCode(): string {
   return String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0');
 }
 
-/** How a token is stored. */
+/** Hashes a token as it is stored. */
 export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** How a code for an address is stored: a million codes are soon tried, so not without a key. Spaces in it do not count. */
+/** Hashes a code as it is stored, without its spaces. The hash has a key, because all codes are tried in little time. */
 export function hashCode(
   secrets: Secrets,
   { workspace, email, code }: { workspace: string; email: string; code: string },
@@ -38,7 +38,7 @@ export function hashCode(
   return secrets.keyedHash(`otp ${workspace} ${email}`, code.replaceAll(/\s/g, ''));
 }
 
-/** A row that is about to be stored. */
+/** Creates the row of a token, to be stored. */
 export function draftToken<Purpose extends TokenPurpose>(
   { newId }: Pick<Deps, 'newId'>,
   { purpose, email, userId, hash, app, method, lifeSeconds, now }: {
@@ -65,7 +65,7 @@ export function draftToken<Purpose extends TokenPurpose>(
   };
 }
 
-/** Ends a request with a mailed token that is no good. */
+/** Ends a request with an invalid mailed token. */
 export function refuseToken(): never {
   failValidation([{ field: 'token', reason: 'is not valid, has expired or has been used' }]);
 }

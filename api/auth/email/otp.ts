@@ -1,4 +1,4 @@
-// Login by a code that was mailed; whoever can read the mail of an address may be its user.
+// The login by a mailed code, which also registers the user of an address.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import {
   findToken,
@@ -23,7 +23,7 @@ import { requireMethod, userAttempt } from '../login/user-attempt.ts';
 
 type OtpDeps = SignInDeps & Pick<Deps, 'revocations'>;
 
-/** Mails a code to the address, whether or not anybody has it yet; earlier codes are no good then. */
+/** Mails a code to an address, whether or not it has a user. Earlier codes become invalid. */
 export async function requestOtp(
   deps: Pick<Deps, 'databases' | 'mail' | 'policies' | 'secrets' | 'newId'>,
   { id: workspace, database }: WorkspaceDefinition,
@@ -40,7 +40,7 @@ export async function requestOtp(
   await deps.mail.enqueue({ workspace, kind: 'otp', to: email, secret, lifeSeconds, discard: !replaced });
 }
 
-/** Answers tokens, making the user if there is none. Throws `401 bad_credentials`, `403`, `429`. */
+/** Issues tokens, and creates the user when there is none. Throws `401 bad_credentials`, `403`, `429`. */
 export async function loginByOtp(
   deps: OtpDeps,
   workspace: WorkspaceDefinition,
@@ -59,7 +59,7 @@ export async function loginByOtp(
   const query = { purpose: 'otp', hash, now } as const;
   const prove = async (sql: Sql) => {
     if (await findToken(sql, query) === undefined) return undefined;
-    // The user before the token, as in `redeemMailed`.
+    // Locks the user before the token, like `redeemMailed`.
     const id = await findUserId(sql, attempt.actor);
     const user = id === undefined ? undefined : await lockUser(sql, id) ?? failNoUser();
     if (await redeemToken(sql, query) === undefined) return undefined;
@@ -70,7 +70,7 @@ export async function loginByOtp(
   return await signInUser(deps, attempt, { workspace, app, method: 'otp', prove });
 }
 
-/** A user whose address was just shown to be their own. */
+/** Marks the address of a user as proved. */
 async function markProved(
   sql: Sql,
   deps: OtpDeps,

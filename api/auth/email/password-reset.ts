@@ -1,4 +1,4 @@
-// Somebody who can read a user's mail sets a new password.
+// The reset of a password by a mailed token.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { deleteFailures } from '../../../storage/lockouts.ts';
 import { findToken, replaceToken, voidTokens } from '../../../storage/workspace/one-time-tokens.ts';
@@ -23,7 +23,7 @@ import { redeemMailed } from './redeem.ts';
 import { requireMethod, userSubject } from '../login/user-attempt.ts';
 
 /**
- * Mails a token if somebody has this address; else does the same work for nothing, in the same time. Throws
+ * Mails a token to a user. For an unknown address it does the same work, in the same time, without a mail. Throws
  * `403 forbidden` where passwords are switched off.
  */
 export async function requestReset(
@@ -54,8 +54,8 @@ export async function requestReset(
 }
 
 /**
- * Ends all sessions of the user, and a lock after wrong guesses. Throws `400 validation` for a token that is no good or a
- * password that is too weak, `403 forbidden` where passwords were switched off meanwhile.
+ * Sets a new password, and ends all sessions and a lock of the user. Throws `400 validation` for an invalid token or a weak
+ * password, `403 forbidden` where passwords have been switched off.
  */
 export async function confirmReset(
   deps: Pick<Deps, 'databases' | 'passwords' | 'policies' | 'revocations' | 'newId' | 'now'>,
@@ -67,7 +67,7 @@ export async function confirmReset(
   await checkNewPassword(deps.policies, at, { field: 'new_password', password });
   const connection = deps.databases.workspace(workspace.database);
   const query = { purpose: 'password_reset', hash: hashToken(token), now } as const;
-  // A made-up token is not worth a hash.
+  // A hash is expensive, so an invalid token is refused before it.
   if (await connection.run((sql) => findToken(sql, query)) === undefined) refuseToken();
   const hash = await deps.passwords.hash(`users of ${workspace.id}`, password);
   await connection.transaction(async (sql) => {
@@ -93,7 +93,7 @@ async function replacePassword(
   await proveAddress(sql, user, now);
   await setPassword(sql, user.id, { hash, now });
   await voidTokens(sql, { userId: user.id, email: user.email, now });
-  // Else anybody could keep a user out. Whoever reads the mail may still be guessing at a second factor that is left.
+  // Ends a lock, else anybody could lock a user out. It stays while a second factor that could be guessed remains.
   if (!user.verified || !user.totp_enabled) await deleteFailures(sql, 'workspace', userSubject(user.email));
   await revokeAllTokens(sql, deps, { userId: user.id, now });
 }

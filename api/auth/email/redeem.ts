@@ -1,13 +1,12 @@
-// Uses up what was mailed to a user.
+// Redeems tokens that were mailed to users.
 import { findToken, redeemToken, type TokenQuery } from '../../../storage/workspace/one-time-tokens.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
 import { lockUser, type UserRow } from '../../../storage/workspace/user-accounts.ts';
 import { refuseToken } from './one-time.ts';
 
 /**
- * Uses a mailed token up, and answers whose it is, locked, with the address that it was mailed to. The user is locked
- * first, as by whoever ends all tokens of a user: else two tokens of one user could wait for each other. Throws
- * `400 validation`.
+ * Redeems a token, and returns its user, locked, with the address that it was mailed to. The user is locked before the
+ * token, as where all tokens of a user are voided: else two requests could deadlock. Throws `400 validation`.
  */
 export async function redeemMailed(sql: Sql, query: TokenQuery): Promise<{ user: UserRow; email: string }> {
   const { user_id, email } = await findToken(sql, query) ?? refuseToken();

@@ -1,4 +1,4 @@
-// An end-user shows that the address is theirs, by a token that was mailed to it.
+// The verification of an end-user's address by a mailed token.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { replaceToken } from '../../../storage/workspace/one-time-tokens.ts';
 import { lockUser, setVerified } from '../../../storage/workspace/user-accounts.ts';
@@ -17,7 +17,7 @@ import {
 } from './one-time.ts';
 import { redeemMailed } from './redeem.ts';
 
-/** Mails a token to the user's own address; earlier ones are no good then. Throws `401` when the user is gone. */
+/** Mails a token to the user's address. Earlier ones become invalid. Throws `401` when the user does not exist any more. */
 export async function requestVerification(
   deps: Pick<Deps, 'databases' | 'mail' | 'newId'>,
   workspace: WorkspaceDefinition,
@@ -43,7 +43,7 @@ export async function requestVerification(
   });
 }
 
-/** Throws `400 validation` for a token that is no good, also when the user has another address by now. */
+/** Marks the address as verified. Throws `400 validation` for an invalid token, also when the address has changed since. */
 export async function confirmVerification(
   deps: Pick<Deps, 'databases' | 'newId' | 'now'>,
   { database }: WorkspaceDefinition,

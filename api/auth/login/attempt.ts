@@ -1,4 +1,4 @@
-// One attempt to log in: refused while its subject is locked, counted when it fails, forgiven when it succeeds.
+// Attempts to log in: they are refused while their subject is locked, and counted until one succeeds.
 import type { Connection, Sql } from '../../../storage/connections/pool.ts';
 import {
   clearUnlessLocked,
@@ -14,37 +14,38 @@ import type { Deps } from '../../deps.ts';
 import { ApiError, fail } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
 
-/** Who tries, and where it is counted and audited. */
+/** An attempt to log in, or to prove the same credentials. */
 export interface Attempt {
+  /** The database and the schema in which the attempt is counted and audited. */
   connection: Connection;
   schema: ServerSchema;
-  /** Whom the name is looked for among: an end-user may have the address of an admin. */
+  /** The kind of principal: an end-user may have the address of an admin. */
   as: SessionKind;
-  /** What the failures are counted under; the same for a name that exists and one that does not. */
+  /** The key that failures are counted by. A name that does not exist has one like any other. */
   subject: string;
   /** The name that was tried. */
   actor: string;
-  /** What is shown to be right: a name together with its password, unless it is given. */
+  /** The part of the credentials that may be wrong; undefined for a name with its password. */
   proof?: Proof;
   origin: RequestOrigin;
   now: Date;
 }
 
-/** Shown by somebody who is known by then, or whose name an answer must not tell of. */
+/** For a caller whose name is known, or for a response that must not tell whether the name exists. */
 type Proof = 'password' | 'code';
 
 type AttemptDeps = Pick<Deps, 'newId' | 'now'>;
 
 const limits: LockoutLimits = { failures: 5, windowMs: 300_000, lockMs: 300_000 };
 
-/** A name as it is compared and counted: case and spaces around it do not make another one. */
+/** A name as it is compared and counted, in lower case and without spaces around it. */
 export function normalizeName(name: string): string {
   return name.trim().toLowerCase();
 }
 
 /**
- * Lets an attempt begin. Throws `429 too_many_requests` while the subject is locked, the right password included: at once,
- * since guesses that waited for their turn, as in `tryInTurn`, would hold connections meanwhile.
+ * Begins an attempt. Throws `429 too_many_requests` while the subject is locked, also for the right password. It does not
+ * wait for other attempts as `tryExclusively` does, because attempts that wait hold connections.
  */
 export async function beginAttempt(deps: AttemptDeps, attempt: Attempt): Promise<void> {
   const { connection, schema } = attempt;
@@ -52,7 +53,7 @@ export async function beginAttempt(deps: AttemptDeps, attempt: Attempt): Promise
   if (until !== undefined) await refuseLocked(deps, attempt, until);
 }
 
-/** Ends an attempt at something that is locked, and audits it. Throws `429 too_many_requests`. */
+/** Audits an attempt at a locked subject. Throws `429 too_many_requests`. */
 async function refuseLocked(deps: AttemptDeps, attempt: Attempt, until: Date): Promise<never> {
   await attempt.connection.run((sql) =>
     auditAttempt(sql, deps, attempt, { action: 'login_locked', details: { until } })
@@ -61,8 +62,7 @@ async function refuseLocked(deps: AttemptDeps, attempt: Attempt, until: Date): P
 }
 
 /**
- * Ends an attempt that asks for what it cannot have, whatever its credentials: audited, but not counted. Throws
- * `403 forbidden`.
+ * Ends an attempt that is forbidden with any credentials. It is audited, but not counted. Throws `403 forbidden`.
  */
 export async function refuseAttempt(deps: AttemptDeps, attempt: Attempt, reason: string): Promise<never> {
   await attempt.connection.run((sql) =>
@@ -71,7 +71,7 @@ export async function refuseAttempt(deps: AttemptDeps, attempt: Attempt, reason:
   fail('forbidden', reason);
 }
 
-/** The credentials are no longer those that were found to be right. */
+/** The credentials changed after they were verified. */
 export class CredentialsChanged extends ApiError {
   constructor() {
     super('bad_credentials', 'the credentials were just changed');
@@ -79,8 +79,8 @@ export class CredentialsChanged extends ApiError {
 }
 
 /**
- * The result of an attempt with a password; undefined when the hash was outdated at its beginning and another one at its end.
- * Then another login has probably renewed the hash of the same password, and the attempt is to be made again.
+ * The result of an attempt with a password; undefined when its hash was outdated and has changed meanwhile. Another login
+ * has then probably renewed the hash of the same password, and the caller tries again.
  */
 export async function unlessRehashed<Result>(
   isOutdated: boolean,
@@ -94,7 +94,7 @@ export async function unlessRehashed<Result>(
   }
 }
 
-/** Others have locked the subject while the attempt was under way. */
+/** Failures of other attempts have locked the subject during this one. */
 class LockedOut extends Error {
   readonly until: Date;
 
@@ -105,9 +105,9 @@ class LockedOut extends Error {
 }
 
 /**
- * Does `work` in a transaction, if the subject is still not locked when it is its turn: guesses that come at once are
- * looked at one after another, so that no more of them count than if they had come so. `work` answers undefined for
- * what proves nothing, and has changed nothing then. Throws `401 bad_credentials`, `429 too_many_requests`.
+ * Runs `work` in a transaction, one attempt of a subject after another, unless the subject is locked by then. So guesses
+ * that arrive together have no more tries than guesses one by one. `work` returns undefined for wrong credentials, and has
+ * changed nothing then. Throws `401 bad_credentials`, `429 too_many_requests`.
  */
 export async function tryExclusively<Result>(
   deps: AttemptDeps,
@@ -117,21 +117,21 @@ export async function tryExclusively<Result>(
   const { connection, schema, subject } = attempt;
   try {
     const outcome = await connection.transaction(async (sql) => {
-      // Sent together, done one after the other.
+      // Sent together, and executed in this order.
       const [, until] = await Promise.all([lockSubject(sql, subject), findLock(sql, schema, attempt)]);
       if (until !== undefined) throw new LockedOut(until);
       const result = await work(sql);
-      return result === undefined ? { failed: await countWithin(sql, deps, attempt) } : { result };
+      return result === undefined ? { failed: await recordFailure(sql, deps, attempt) } : { result };
     });
-    return 'failed' in outcome ? failCounted(attempt, outcome.failed) : outcome.result;
+    return 'failed' in outcome ? failWithCredentials(attempt, outcome.failed) : outcome.result;
   } catch (error) {
     if (error instanceof LockedOut) return await refuseLocked(deps, attempt, error.until);
     throw error;
   }
 }
 
-/** Ends an attempt with right credentials within `tryInTurn`, in the transaction that makes the session. */
-export async function succeedWithin(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promise<void> {
+/** Ends an attempt with right credentials, in the transaction of `tryExclusively` that creates the session. */
+export async function completeAttempt(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promise<void> {
   const [until] = await Promise.all([
     clearUnlessLocked(sql, attempt.schema, attempt),
     auditAttempt(sql, deps, attempt, { action: 'login_success', details: {} }),
@@ -140,16 +140,19 @@ export async function succeedWithin(sql: Sql, deps: AttemptDeps, attempt: Attemp
 }
 
 /**
- * Ends an attempt with wrong credentials. Throws `401 bad_credentials`, or `429` when others at the same time have
- * locked the subject: whatever is tried at once, the answers are those of some order of one after another.
+ * Ends an attempt with wrong credentials. Throws `401 bad_credentials`, or `429` when simultaneous attempts have locked the
+ * subject: the responses are those of attempts one after another.
  */
 export async function failAttempt(deps: AttemptDeps, attempt: Attempt): Promise<never> {
-  failCounted(attempt, await attempt.connection.transaction((sql) => countWithin(sql, deps, attempt)));
+  failWithCredentials(
+    attempt,
+    await attempt.connection.transaction((sql) => recordFailure(sql, deps, attempt)),
+  );
 }
 
 type Failure = Awaited<ReturnType<typeof countFailure>>;
 
-async function countWithin(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promise<Failure> {
+async function recordFailure(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promise<Failure> {
   const { schema, subject, now } = attempt;
   const failure = await countFailure(sql, schema, { subject, now, limits });
   const details = failure.lockedUntil === undefined ? {} : { locked_until: failure.lockedUntil };
@@ -161,19 +164,19 @@ async function countWithin(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promi
   return failure;
 }
 
-/** The same for a name that nobody has. */
+/** The messages are the same for a name that does not exist. */
 const failureMessages: Readonly<Record<Proof, string>> = {
   password: 'the password is wrong',
   code: 'the code is wrong, has expired or has been used',
 };
 
-function failCounted(attempt: Attempt, { counted, lockedUntil }: Failure): never {
+function failWithCredentials(attempt: Attempt, { counted, lockedUntil }: Failure): never {
   if (!counted && lockedUntil !== undefined) failLocked(attempt, lockedUntil);
   const { proof } = attempt;
   fail('bad_credentials', proof === undefined ? 'the name or the password is wrong' : failureMessages[proof]);
 }
 
-/** Appends to the log of the scope that the attempt belongs to. */
+/** Appends an entry about an attempt to the audit log of its scope. */
 export async function auditAttempt(
   sql: Sql,
   deps: AttemptDeps,

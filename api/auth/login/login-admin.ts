@@ -1,4 +1,4 @@
-// Login of a workspace or app admin.
+// The login of a workspace admin or app admin.
 import { type AdminRow, findAdminByEmail, rehashAdmin } from '../../../storage/control/admins.ts';
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { insertSession } from '../../../storage/sessions.ts';
@@ -8,10 +8,10 @@ import type { RequestOrigin } from '../../contract/route.ts';
 import {
   type Attempt,
   beginAttempt,
+  completeAttempt,
   failAttempt,
   normalizeName,
   refuseAttempt,
-  succeedWithin,
   tryExclusively,
 } from './attempt.ts';
 import type { Grant } from '../tokens/claims.ts';
@@ -19,15 +19,15 @@ import type { TokenPair } from '../sessions/cookies.ts';
 import { draftSession, issueTokens, sessionStore } from '../sessions/sessions.ts';
 import type { SignInDeps } from './sign-in-user.ts';
 
-/** What an admin sends. */
+/** The credentials of an admin. */
 export interface AdminLogin {
   email: string;
   password: string;
-  /** The tokens are to be good for this app only. */
+  /** The only app that the tokens are valid for. */
   app?: string | undefined;
 }
 
-/** Answers tokens. Throws `401 bad_credentials`, `403 forbidden` for an app out of reach, `429 too_many_requests`. */
+/** Issues tokens. Throws `401 bad_credentials`, `403 forbidden` for an app out of reach, `429 too_many_requests`. */
 export async function loginAdmin(
   deps: SignInDeps,
   workspace: WorkspaceDefinition,
@@ -39,16 +39,16 @@ export async function loginAdmin(
   const id = deps.revocations.newId();
   const owner = `admins of ${workspace.id}` as const;
   const { control } = deps.databases;
-  const { found: known, verdict } = await deps.passwords.findAndVerify(owner, password, async () => {
+  const { found: known, check } = await deps.passwords.findAndVerify(owner, password, async () => {
     await beginAttempt(deps, attempt);
     return await control.run((sql) => findAdminByEmail(sql, workspace.id, actor));
   });
-  if (known === undefined || !verdict.matches) return await failAttempt(deps, attempt);
+  if (known === undefined || !check.matches) return await failAttempt(deps, attempt);
   const grant = await adminGrant(deps, known, app) ??
     await refuseAttempt(deps, attempt, `this admin does not reach app "${app}"`);
   const draft = await draftSession(deps, { id, kind: 'admin', grant, app, origin });
   await tryExclusively(deps, attempt, async (sql) => {
-    await succeedWithin(sql, deps, attempt);
+    await completeAttempt(sql, deps, attempt);
     await insertSession(sql, 'workspace', draft.row);
     return true;
   });
@@ -59,7 +59,7 @@ export async function loginAdmin(
   return { pair: await issueTokens(deps, draft), admin: showAdmin(known) };
 }
 
-/** What an admin's token lets it do; undefined when it asks for an app that it does not reach. */
+/** The grant of an admin's token; undefined for an app that the admin does not reach. */
 export async function adminGrant(
   { definitions }: Pick<Deps, 'definitions'>,
   { id, workspace, role, app_ids }: AdminRow,

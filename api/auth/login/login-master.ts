@@ -1,4 +1,4 @@
-// Login of a master admin.
+// The login of a master admin.
 import { findMaster, findMasterByUsername, rehashMaster } from '../../../storage/control/master-admins.ts';
 import { insertSession } from '../../../storage/sessions.ts';
 import { type Admin, showMaster } from '../account/admin-response.ts';
@@ -7,10 +7,10 @@ import type { RequestOrigin } from '../../contract/route.ts';
 import {
   type Attempt,
   beginAttempt,
+  completeAttempt,
   CredentialsChanged,
   failAttempt,
   normalizeName,
-  succeedWithin,
   tryExclusively,
   unlessRehashed,
 } from './attempt.ts';
@@ -22,7 +22,7 @@ type LoginDeps = Pick<
   'databases' | 'passwords' | 'policies' | 'revocations' | 'secrets' | 'tokens' | 'newId' | 'now'
 >;
 
-/** An attempt of a master admin, also at changing the password. */
+/** An attempt of a master admin to log in or to change the password. */
 export function masterAttempt(
   { databases }: Pick<Deps, 'databases'>,
   username: string,
@@ -39,12 +39,12 @@ export function masterAttempt(
   };
 }
 
-/** What the failures of a master admin are counted under. */
+/** The key that failures of a master admin are counted by. */
 export function masterSubject(actor: string): string {
   return `master:${actor}`;
 }
 
-/** Answers tokens. Throws `401 bad_credentials`, `429 too_many_requests`. */
+/** Issues tokens. Throws `401 bad_credentials`, `429 too_many_requests`. */
 export async function loginMaster(
   deps: LoginDeps,
   credentials: { username: string; password: string },
@@ -54,22 +54,22 @@ export async function loginMaster(
   const attempt = masterAttempt(deps, username, by);
   const id = deps.revocations.newId();
   const { control } = deps.databases;
-  const { found: known, verdict } = await deps.passwords.findAndVerify('masters', password, async () => {
+  const { found: known, check } = await deps.passwords.findAndVerify('masters', password, async () => {
     await beginAttempt(deps, attempt);
     return await control.run((sql) => findMasterByUsername(sql, attempt.actor));
   });
-  if (known === undefined || !verdict.matches) return await failAttempt(deps, attempt);
+  if (known === undefined || !check.matches) return await failAttempt(deps, attempt);
   const grant = { role: 'master_admin', id: known.id } as const;
   const draft = await draftSession(deps, { id, kind: 'master', grant, app: undefined, origin: by.origin });
   const completing = tryExclusively(deps, attempt, async (sql) => {
-    // First, since it may wait: a password that was set meanwhile counts.
-    await succeedWithin(sql, deps, attempt);
+    // First, since it may wait for a transaction that changes the password.
+    await completeAttempt(sql, deps, attempt);
     const current = await findMaster(sql, known.id);
     if (current?.password_hash !== known.password_hash) throw new CredentialsChanged();
     await insertSession(sql, 'control', draft.row);
     return true;
   });
-  if (await unlessRehashed(verdict.isOutdated, completing) === undefined) {
+  if (await unlessRehashed(check.isOutdated, completing) === undefined) {
     return await loginMaster(deps, credentials, by);
   }
   await deps.passwords.renew(

@@ -1,4 +1,4 @@
-// The second step of a login: a code of the authenticator, or a recovery code.
+// The second step of a login: a code of the authenticator or a recovery code.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { findToken, redeemToken } from '../../../storage/workspace/one-time-tokens.ts';
 import { findUser } from '../../../storage/workspace/user-accounts.ts';
@@ -11,9 +11,9 @@ import { type SignInDeps, type SignInOutcome, signInUser } from './sign-in-user.
 import { userAttempt } from './user-attempt.ts';
 
 /**
- * Answers tokens. A wrong code leaves the challenge as it is, and counts like a wrong password: five of them lock the
- * user for longer than the challenge lives. Throws `401 bad_credentials`, `403 forbidden` when the way in that it belongs
- * to was switched off meanwhile, `429 too_many_requests`.
+ * Issues tokens. A wrong code counts like a wrong password, and the challenge stays valid: five wrong codes lock the user
+ * for longer than its life. Throws `401 bad_credentials`, `403 forbidden` when the method of the first step has been
+ * switched off, `429 too_many_requests`.
  */
 export async function loginByTotp(
   deps: SignInDeps,

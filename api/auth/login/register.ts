@@ -1,4 +1,4 @@
-// Somebody becomes an end-user of a workspace, with a password.
+// The registration of an end-user with a password.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { StorageError } from '../../../storage/errors.ts';
 import { insertUser } from '../../../storage/workspace/user-accounts.ts';
@@ -14,9 +14,9 @@ import { checkNewPassword } from '../passwords/policy.ts';
 import { requireMethod } from './user-attempt.ts';
 
 /**
- * Answers the user, who is not logged in. Throws `400 validation`, `403 forbidden` where passwords are switched off,
- * `409 conflict` for an email that is taken. The id is never the caller's to choose: revocations go by it, in every
- * workspace.
+ * Registers a user, who is not logged in by it. Throws `400 validation`, `403 forbidden` where passwords are switched off,
+ * `409 conflict` for an email that is taken. The caller cannot choose the id, because revocations of all workspaces are by
+ * user id.
  */
 export async function registerUser(
   deps: Pick<Deps, 'databases' | 'passwords' | 'policies' | 'newId' | 'now'>,
@@ -45,12 +45,12 @@ export async function registerUser(
   return showUser(row);
 }
 
-/** Whether a user was not made, or not given an address, since another one has it. */
+/** True when another user has the address. */
 export function isDuplicateUser(error: unknown): boolean {
   return error instanceof StorageError && error.constraint === 'users_email';
 }
 
-/** Turns the violation of the unique constraint into the answer for it. */
+/** Translates a violation of the unique constraint to `409 conflict`. Throws other errors as they are. */
 export function refuseDuplicateUser(error: unknown): never {
   if (isDuplicateUser(error)) fail('conflict', 'a user with this email already exists');
   throw error;

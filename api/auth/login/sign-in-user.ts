@@ -1,4 +1,4 @@
-// The last step of every way in: an end-user who has proved who they are gets a session, or is asked for more.
+// The last step of every sign-in of an end-user: it creates a session, or asks for the second factor.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { insertToken, type LoginMethod } from '../../../storage/workspace/one-time-tokens.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
@@ -9,9 +9,9 @@ import { showUser, type User } from '../account/user-response.ts';
 import {
   type Attempt,
   auditAttempt,
+  completeAttempt,
   CredentialsChanged,
   refuseAttempt,
-  succeedWithin,
   tryExclusively,
 } from './attempt.ts';
 import type { Grant } from '../tokens/claims.ts';
@@ -27,7 +27,7 @@ import {
 } from '../sessions/sessions.ts';
 import { requireMethod } from './user-attempt.ts';
 
-/** What signing in needs. */
+/** The dependencies of a sign-in. */
 export type SignInDeps = Pick<
   Deps,
   | 'databases'
@@ -41,37 +41,37 @@ export type SignInDeps = Pick<
   | 'now'
 >;
 
-/** Who signs in, and for what. */
+/** A sign-in of an end-user. */
 export interface SignIn {
   workspace: WorkspaceDefinition;
-  /** The only app that the tokens are to be good for. */
+  /** The only app that the tokens are valid for. */
   app: string | undefined;
-  /** The way in; of the second step, that of the first. */
+  /** The method of the first step. */
   method: LoginMethod;
   /**
-   * Uses up what proves who it is, and answers the user; undefined when it proves nothing, and has changed nothing. In
-   * one transaction with the session: others who try the same at once cannot come in between. Asked once more, in another
-   * transaction, when the user that it makes is registered by somebody else at that moment.
+   * Redeems the credentials and returns the user. Returns undefined, having changed nothing, for wrong ones. It runs in
+   * the transaction that creates the session, so simultaneous sign-ins cannot redeem the same. It runs again, in another
+   * transaction, when the user that it creates was registered at that moment.
    */
   prove(sql: Sql): Promise<UserRow | undefined>;
-  /** The second factor has just been shown. */
+  /** True when the second factor has been verified. */
   isSecondStep?: boolean;
 }
 
-/** Tokens, and whose they are. */
+/** The tokens of a user. */
 export interface UserSession {
   pair: TokenPair;
   user: User;
 }
 
-/** How a way in ends: with tokens, or with a challenge for the second factor. */
+/** The result of a sign-in: tokens, or a challenge for the second factor. */
 export type SignInOutcome = UserSession | { challenge_id: string };
 
 const challengeLifeSeconds = 300;
 
 /**
- * Throws `401 bad_credentials`, `403 forbidden` for an app that does not exist and a way in that is switched off,
- * `429 too_many_requests` when others have locked the user meanwhile.
+ * Signs a user in. Throws `401 bad_credentials`, `403 forbidden` for an app that does not exist and a method that is switched
+ * off, `429 too_many_requests` when failures of other attempts have locked the user.
  */
 export async function signInUser(
   deps: SignInDeps,
@@ -81,7 +81,7 @@ export async function signInUser(
   if (app !== undefined && await deps.definitions.app(workspace.id, app) === undefined) {
     await refuseAttempt(deps, attempt, `there is no app "${app}" for this user`);
   }
-  // Asked at the end, however long it is since the beginning.
+  // Checked again, as the method may have been switched off since the sign-in began.
   await requireMethod(deps, method, { workspace: workspace.id, app });
   const terms = await sessionTerms(deps, { workspace: workspace.id, app });
   const sign = () =>
@@ -93,7 +93,7 @@ export async function signInUser(
         : await begin(sql, deps, { attempt, user, workspace: workspace.id, app, terms });
     });
   const result = await sign().catch((error: unknown) => {
-    // Now there is an account of the address, and here is whose address it is.
+    // The address was registered meanwhile, and the second try finds its user.
     if (isDuplicateUser(error)) return sign();
     throw error;
   });
@@ -101,14 +101,14 @@ export async function signInUser(
   return { pair: await issueTokens(deps, result.draft), user: showUser(result.user) };
 }
 
-/** What a user's token lets it do. */
+/** The grant of a user's token. */
 export function userGrant(
   { id, workspace, app }: { id: string; workspace: string; app: string | undefined },
 ): Grant {
   return { role: 'user', id, workspace, ...(app === undefined ? {} : { apps: [app] }) };
 }
 
-/** The failures of this user go on counting: a right password alone completes nothing. */
+/** Creates a challenge. Failures of the user stay counted, because the sign-in is not complete. */
 async function challenge(
   sql: Sql,
   deps: SignInDeps,
@@ -119,7 +119,7 @@ async function challenge(
     method: LoginMethod;
   },
 ): Promise<{ challenge_id: string }> {
-  // Whoever changes the credentials ends all challenges there are, so none may be made afterwards.
+  // A change of credentials ends all challenges, so none may be created for the old ones after it.
   const current = await lockUser(sql, userId);
   if (current?.password_hash !== password_hash || !current.totp_enabled) throw new CredentialsChanged();
   const challenge_id = makeToken();
@@ -144,14 +144,14 @@ async function begin(
   const { origin, now } = attempt;
   const current = await recordLogin(sql, user, now);
   if (current === undefined) throw new CredentialsChanged();
-  // The row is locked by now: whoever changes it afterwards revokes up to a later instant than this id's.
+  // The row is locked, so a later change of it revokes up to a later instant than that of this id.
   const id = deps.revocations.newId();
   const grant = userGrant({ id: user.id, workspace, app });
   const draft = prepareSession(deps, { id, kind: 'user', grant, app, origin }, terms);
-  // Sent together: a round trip for each would take as long again.
+  // Sent together, to save a round trip.
   await Promise.all([
     insertSession(sql, 'workspace', draft.row),
-    succeedWithin(sql, deps, attempt),
+    completeAttempt(sql, deps, attempt),
   ]);
   return { draft, user: current };
 }

@@ -1,4 +1,4 @@
-// What all ways in of an end-user have in common.
+// The common part of all sign-ins of end-users.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import type { LoginMethod } from '../../../storage/workspace/one-time-tokens.ts';
 import type { Deps } from '../../deps.ts';
@@ -7,7 +7,7 @@ import type { TenantPath } from '../../scope.ts';
 import { type Attempt, normalizeName } from './attempt.ts';
 import { sessionStore } from '../sessions/sessions.ts';
 
-/** An attempt of an end-user: password, mailed code and second factor count together. */
+/** An attempt of an end-user. Failures by password, mailed code and second factor are counted together. */
 export function userAttempt(
   deps: Pick<Deps, 'databases'>,
   workspace: WorkspaceDefinition,
@@ -17,12 +17,12 @@ export function userAttempt(
   return { ...sessionStore(deps, workspace), as: 'user', subject: userSubject(actor), actor, ...of };
 }
 
-/** What the failures of an end-user are counted under. */
+/** The key that failures of an end-user are counted by. */
 export function userSubject(actor: string): string {
   return `user:${actor}`;
 }
 
-/** Throws `403 forbidden` when policy `auth.methods` has switched this way in off. */
+/** Throws `403 forbidden` when policy `auth.methods` has switched the method off. */
 export async function requireMethod(
   { policies }: Pick<Deps, 'policies'>,
   method: LoginMethod,

@@ -49,13 +49,18 @@ export async function signInByProvider(
   const query = { hash: hashToken(state), provider: name, redirectUri, now };
   const taken = await connection.run((sql) => takeState(sql, query)) ?? refuseState();
   checkRedirectUri(provider, taken.redirect_uri);
-  const profile = await askProvider(deps, workspace, { provider, code: callback.code, state: taken, now });
+  const profile = await readProviderProfile(deps, workspace, {
+    provider,
+    code: callback.code,
+    state: taken,
+    now,
+  });
   const account = { provider: name, source: provider.userinfo_url, subject: profile.subject };
   const mostUsers = await quotaLimit(deps.policies, 'quota.users', { workspace: workspace.id, app });
-  const claimant: IdentityClaim = { account, profile, mostUsers, origin, now };
-  const prospect = await connection.run((sql) => matchAccount(sql, claimant));
-  if (prospect.as === 'nobody') return await turnAway(deps, workspace, { prospect, claimant });
-  const email = prospect.as === 'new' ? prospect.email : prospect.user.email;
+  const claim: IdentityClaim = { account, profile, mostUsers, origin, now };
+  const match = await connection.run((sql) => matchAccount(sql, claim));
+  if (match.as === 'none') return await refuseClaim(deps, workspace, { match, claim });
+  const email = match.as === 'new' ? match.email : match.user.email;
   const attempt = userAttempt(deps, workspace, { email, origin, now });
   return await signInUser(deps, attempt, {
     workspace,
@@ -64,13 +69,13 @@ export async function signInByProvider(
     prove: async (sql) => {
       // What the provider said counts as long as it is the provider.
       if (!await lockState(sql, query.hash)) refuseState();
-      return await identify(sql, deps, claimant);
+      return await identify(sql, deps, claim);
     },
   });
 }
 
 /** No connection to the database is held meanwhile. */
-async function askProvider(
+async function readProviderProfile(
   deps: CallbackDeps,
   workspace: WorkspaceDefinition,
   { provider, code, state, now }: { provider: ProviderRow; code: string; state: TakenState; now: Date },
@@ -90,12 +95,12 @@ async function askProvider(
   return isSame ? profile : refuseIdToken(asking, 'its subject is not that of the user info');
 }
 
-async function turnAway(
+async function refuseClaim(
   deps: CallbackDeps,
   { database }: WorkspaceDefinition,
-  { prospect: { email, reason }, claimant: { account: { provider, subject }, origin } }: {
-    prospect: Extract<AccountMatch, { as: 'nobody' }>;
-    claimant: IdentityClaim;
+  { match: { email, reason }, claim: { account: { provider, subject }, origin } }: {
+    match: Extract<AccountMatch, { as: 'none' }>;
+    claim: IdentityClaim;
   },
 ): Promise<never> {
   const actor = email === '' ? `${provider} ${subject}` : email;

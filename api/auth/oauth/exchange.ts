@@ -14,7 +14,7 @@ export interface ProviderTokens {
 
 /** Answers the tokens. Throws `401 bad_credentials` for a code that the provider refuses, `503 unavailable`. */
 export async function exchangeCode(
-  asking: ProviderContext,
+  context: ProviderContext,
   { provider, secret, code, state }: {
     provider: ProviderRow;
     secret: string | undefined;
@@ -36,7 +36,7 @@ export async function exchangeCode(
     ['Content-Type', 'application/x-www-form-urlencoded'],
     ...(isBasic ? [['Authorization', basic(client_id, secret)] as const] : []),
   ];
-  const { status, value } = await requestJson(asking, 'token', {
+  const { status, value } = await requestJson(context, 'token', {
     method: 'POST',
     url,
     headers,
@@ -45,7 +45,7 @@ export async function exchangeCode(
   const token = jsonMember(value, 'access_token');
   // Some refuse with 200 and an `error`.
   const isGood = status === 200 && typeof token === 'string' && /^[\x21-\x7e]+$/.test(token);
-  if (!isGood) return refuse(asking, status, jsonMember(value, 'error'));
+  if (!isGood) return refuse(context, status, jsonMember(value, 'error'));
   const idToken = jsonMember(value, 'id_token');
   return { accessToken: token, idToken: typeof idToken === 'string' ? idToken : undefined };
 }

@@ -32,11 +32,11 @@ export function deriveNonce(codeVerifier: string): string {
  * the issuer does not tell its keys.
  */
 export async function readIdToken(
-  asking: ProviderContext & { deps: Pick<Deps, 'issuerKeys'> },
+  provider: ProviderContext & { deps: Pick<Deps, 'issuerKeys'> },
   idToken: string | undefined,
   expected: ExpectedClaims,
 ): Promise<string> {
-  if (idToken === undefined) return refuseIdToken(asking, 'there is none');
+  if (idToken === undefined) return refuseIdToken(provider, 'there is none');
   const { issuer, clientId: audience, now } = expected;
   const requiredClaims = ['sub', 'exp', 'iat'];
   const terms = {
@@ -50,19 +50,19 @@ export async function readIdToken(
   };
   try {
     const query = {
-      workspace: asking.workspace,
+      workspace: provider.workspace,
       issuer,
       now: now.getTime(),
-      read: () => readKeys(asking, issuer),
+      read: () => readKeys(provider, issuer),
     };
     const verify = (keys: KeySet) => jwtVerify(idToken, keys, terms).catch(refuseKey);
-    const { payload } = await asking.deps.issuerKeys.verifyWith(query, verify);
+    const { payload } = await provider.deps.issuerKeys.verifyWith(query, verify);
     const { sub } = payload;
     const reason = claimsObjection(payload, expected);
-    return sub === undefined || reason !== undefined ? refuseIdToken(asking, reason ?? 'no subject') : sub;
+    return sub === undefined || reason !== undefined ? refuseIdToken(provider, reason ?? 'no subject') : sub;
   } catch (error) {
     if (!(error instanceof errors.JOSEError)) throw error;
-    return refuseIdToken(asking, error.code);
+    return refuseIdToken(provider, error.code);
   }
 }
 
@@ -84,20 +84,20 @@ function claimsObjection(
 }
 
 /** OpenID Connect Discovery 1.0 section 4: the document must be of the issuer that was asked for. */
-async function readKeys(asking: ProviderContext, issuer: string): Promise<JSONWebKeySet> {
+async function readKeys(provider: ProviderContext, issuer: string): Promise<JSONWebKeySet> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const found = await requestJson(asking, 'discovery', { method: 'GET', url });
+  const found = await requestJson(provider, 'discovery', { method: 'GET', url });
   const jwks = jsonMember(found.value, 'jwks_uri');
   if (found.status !== 200 || jsonMember(found.value, 'issuer') !== issuer) {
-    return failUnavailable(asking, 'discovery', `status ${found.status}, or another issuer`);
+    return failUnavailable(provider, 'discovery', `status ${found.status}, or another issuer`);
   }
   if (typeof jwks !== 'string' || !URL.canParse(jwks)) {
-    return failUnavailable(asking, 'discovery', 'no jwks_uri');
+    return failUnavailable(provider, 'discovery', 'no jwks_uri');
   }
-  const { status, value } = await requestJson(asking, 'keys', { method: 'GET', url: jwks });
+  const { status, value } = await requestJson(provider, 'keys', { method: 'GET', url: jwks });
   return status === 200 && isKeySet(value)
     ? value
-    : failUnavailable(asking, 'keys', `status ${status}, or no keys`);
+    : failUnavailable(provider, 'keys', `status ${status}, or no keys`);
 }
 
 /** RFC 7517 section 5. */

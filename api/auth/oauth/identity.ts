@@ -33,12 +33,12 @@ export interface IdentityClaim {
   now: Date;
 }
 
-/** What is to become of a claimant. */
+/** What is to become of a claim. */
 export type AccountMatch =
   | { as: 'linked'; user: UserRow }
   | { as: 'new'; email: string }
   | { as: 'owner'; user: UserRow }
-  | { as: 'nobody'; email: string; reason: string };
+  | { as: 'none'; email: string; reason: string };
 
 /**
  * By the account first, then by an address that the provider vouches for: without that, anybody could name the address
@@ -50,29 +50,29 @@ export async function matchAccount(sql: Sql, { account, profile }: IdentityClaim
   if (linked !== undefined) return { as: 'linked', user: linked };
   const { email, isVerified } = profile;
   if (email === undefined) {
-    return { as: 'nobody', email: '', reason: 'the provider tells no usable email address' };
+    return { as: 'none', email: '', reason: 'the provider tells no usable email address' };
   }
   const owner = await findUserByEmail(sql, email);
   if (owner === undefined) return { as: 'new', email };
   if (isVerified) return { as: 'owner', user: owner };
-  return { as: 'nobody', email, reason: 'the provider does not vouch for the email address' };
+  return { as: 'none', email, reason: 'the provider does not vouch for the email address' };
 }
 
 type IdentityDeps = Pick<Deps, 'databases' | 'revocations' | 'newId' | 'now'>;
 
 /** The user, made or linked when this is the first time. Throws `403 forbidden`. */
-export async function identify(sql: Sql, deps: IdentityDeps, claimant: IdentityClaim): Promise<UserRow> {
-  await lockAccount(sql, claimant.account);
-  const prospect = await matchAccount(sql, claimant);
-  switch (prospect.as) {
+export async function identify(sql: Sql, deps: IdentityDeps, claim: IdentityClaim): Promise<UserRow> {
+  await lockAccount(sql, claim.account);
+  const match = await matchAccount(sql, claim);
+  switch (match.as) {
     case 'linked':
-      return await lockLinked(sql, claimant.account, prospect.user.id);
+      return await lockLinked(sql, claim.account, match.user.id);
     case 'new':
-      return await addUser(sql, deps, { ...claimant, email: prospect.email });
+      return await addUser(sql, deps, { ...claim, email: match.email });
     case 'owner':
-      return await linkOwner(sql, deps, { ...claimant, user: prospect.user });
-    case 'nobody':
-      return refuseIdentity(prospect.reason);
+      return await linkByAddress(sql, deps, { ...claim, user: match.user });
+    case 'none':
+      return refuseIdentity(match.reason);
   }
 }
 
@@ -102,7 +102,7 @@ async function addUser(
 }
 
 /** Whoever made the account for an address that was not theirs keeps nothing of it. */
-async function linkOwner(
+async function linkByAddress(
   sql: Sql,
   deps: IdentityDeps,
   { account, user: { id, email }, origin, now }: IdentityClaim & { user: UserRow },

@@ -1,4 +1,4 @@
-// The public keys of issuers, remembered for a while: else every sign-in asks for them, with two more requests.
+// The public keys of issuers, entry for a while: else every sign-in asks for them, with two more requests.
 import { createLocalJWKSet, errors, type JSONWebKeySet } from 'jose';
 import { LruCache } from '../../process/lru-cache.ts';
 
@@ -13,9 +13,9 @@ const maxIssuers = 200;
 
 interface CachedKeys {
   keys: Promise<KeySet>;
-  askedAt: number;
+  fetchedAt: number;
   /** When a token that no key fitted was last the reason. */
-  askedAgainAt: number | undefined;
+  refetchedAt: number | undefined;
 }
 
 /** Whose keys are wanted. */
@@ -31,7 +31,7 @@ export interface KeyQuery {
 
 /** Those of one process. */
 export class IssuerKeys {
-  readonly #remembered = new LruCache<CachedKeys>(maxIssuers);
+  readonly #cache = new LruCache<CachedKeys>(maxIssuers);
 
   /**
    * Answers what `verify` does. When no key fits, it is tried once more with the keys that the issuer has by now. Throws
@@ -43,38 +43,41 @@ export class IssuerKeys {
   ): Promise<Result> {
     const name = `${workspace} ${issuer}`;
     const renew = (askedAgainAt?: number) =>
-      this.#remember(name, { keys: read().then(createLocalJWKSet), askedAt: now, askedAgainAt });
-    const known = this.#remembered.get(name);
-    const used = known !== undefined && now - known.askedAt < lifeMs ? known : renew();
+      this.#store(name, { keys: read().then(createLocalJWKSet), fetchedAt: now, refetchedAt: askedAgainAt });
+    const known = this.#cache.get(name);
+    const used = known !== undefined && now - known.fetchedAt < lifeMs ? known : renew();
     try {
       return await verify(await used.keys);
     } catch (error) {
-      if (!isMisfit(error)) throw error;
-      const others = this.#othersThan(used, name) ?? (mayAskAgain(used, now) ? renew(now) : undefined);
-      if (others === undefined) throw error;
-      return await verify(await others.keys);
+      if (!isKeyMismatch(error)) throw error;
+      const newer = this.#newerThan(used, name) ?? (mayRefetch(used, now) ? renew(now) : undefined);
+      if (newer === undefined) throw error;
+      return await verify(await newer.keys);
     }
   }
 
-  #othersThan(used: CachedKeys, name: string): CachedKeys | undefined {
-    const known = this.#remembered.get(name);
+  #newerThan(used: CachedKeys, name: string): CachedKeys | undefined {
+    const known = this.#cache.get(name);
     return known === used ? undefined : known;
   }
 
-  #remember(name: string, remembered: CachedKeys): CachedKeys {
-    this.#remembered.set(name, remembered);
-    remembered.keys.catch(() => {
-      if (this.#remembered.get(name) === remembered) this.#remembered.delete(name);
+  #store(name: string, entry: CachedKeys): CachedKeys {
+    this.#cache.set(name, entry);
+    entry.keys.catch(() => {
+      if (this.#cache.get(name) === entry) this.#cache.delete(name);
     });
-    return remembered;
+    return entry;
   }
 }
 
-function mayAskAgain({ askedAt, askedAgainAt = -Infinity }: CachedKeys, now: number): boolean {
+function mayRefetch(
+  { fetchedAt: askedAt, refetchedAt: askedAgainAt = -Infinity }: CachedKeys,
+  now: number,
+): boolean {
   return now > askedAt && now - askedAgainAt >= pauseMs;
 }
 
 /** An issuer that changes its keys should give the new one another name, but need not. */
-function isMisfit(error: unknown): boolean {
+function isKeyMismatch(error: unknown): boolean {
   return error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWSSignatureVerificationFailed;
 }

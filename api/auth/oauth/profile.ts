@@ -17,14 +17,14 @@ export interface ProviderProfile {
 
 /** Asks with an access token. Throws `503 unavailable`. */
 export async function readProfile(
-  asking: ProviderContext,
+  provider: ProviderContext,
   { url, token, style }: { url: string; token: string; style: Preset['profile'] },
 ): Promise<ProviderProfile> {
   const headers = [['Authorization', `Bearer ${token}`]] as const;
-  const { status, value } = await requestJson(asking, 'userinfo', { method: 'GET', url, headers });
+  const { status, value } = await requestJson(provider, 'userinfo', { method: 'GET', url, headers });
   const subject = readSubject(value);
   if (status !== 200 || subject === undefined) {
-    failUnavailable(asking, 'userinfo', `status ${status}, or no subject`);
+    failUnavailable(provider, 'userinfo', `status ${status}, or no subject`);
   }
   if (style === 'openid') {
     // OpenID Connect Core section 5.1; some send the flag as text. Without it nobody vouches for the address.
@@ -35,8 +35,8 @@ export async function readProfile(
       isVerified: flag === true || flag === 'true',
     };
   }
-  const emails = await requestJson(asking, 'emails', { method: 'GET', url: emailsUrl(url), headers });
-  if (emails.status !== 200) failUnavailable(asking, 'emails', `status ${emails.status}`);
+  const emails = await requestJson(provider, 'emails', { method: 'GET', url: emailsUrl(url), headers });
+  if (emails.status !== 200) failUnavailable(provider, 'emails', `status ${emails.status}`);
   return { subject, email: primaryEmail(emails.value), isVerified: true };
 }
 

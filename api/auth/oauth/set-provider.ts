@@ -36,7 +36,7 @@ export async function setProvider(
   { workspace, name }: { workspace: WorkspaceDefinition; name: string },
   { input, principal, origin, now }: { input: Input } & Caller,
 ): Promise<Provider> {
-  const settled = settle(deps, name, input);
+  const settled = completeSettings(deps, name, input);
   const actor = await readActorName(deps, principal);
   const { client_id, client_secret: secret } = input;
   const client_secret_sealed = secret === undefined
@@ -79,10 +79,14 @@ function auditDetails(row: ProviderRow | undefined): Record<string, unknown> | n
   return shown;
 }
 
-type Settled = Omit<ProviderRow, 'provider' | 'client_id' | 'client_secret_sealed'>;
+type ProviderSettings = Omit<ProviderRow, 'provider' | 'client_id' | 'client_secret_sealed'>;
 
 /** Fills in what the preset knows, and names everything that is wrong at once. */
-function settle({ egress }: Pick<Deps, 'egress'>, name: string, { config = {} }: Input): Settled {
+function completeSettings(
+  { egress }: Pick<Deps, 'egress'>,
+  name: string,
+  { config = {} }: Input,
+): ProviderSettings {
   const errors: FieldError[] = [];
   if (!isProviderName(name)) {
     errors.push({ field: 'provider', reason: 'must be 1 to 40 of a-z, 0-9, - and _, and not "providers"' });

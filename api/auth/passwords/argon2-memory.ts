@@ -1,8 +1,8 @@
-// One memory for all hashes of a thread. hash-wasm makes a new one of 19 MiB for each, which is as much work as the hash:
-// the kernel clears its pages one fault at a time, and V8 has to collect all garbage to let go of it.
+// One WebAssembly memory for all hashes of a thread. hash-wasm creates one of 19 MiB for each, which costs as much as the
+// hash: the kernel clears its pages one fault at a time, and V8 frees it with a full garbage collection only.
 
 declare global {
-  /** What is used of it here (https://webassembly.github.io/spec/js-api/); TypeScript knows it of browsers only. */
+  /** The part of https://webassembly.github.io/spec/js-api/ that is used here. TypeScript has it in its DOM types only. */
   namespace WebAssembly {
     class Module {
       private constructor();
@@ -18,14 +18,14 @@ declare global {
   }
 }
 
-/** Names that the library's argon2 exports, and no other module of its that hashes for it. */
+/** The exports that only the argon2 module of the library has. */
 const argon2Exports = ['memory', 'Hash_GetBuffer', 'Hash_SetMemorySize'];
 
-/** For a thread that hashes one password at a time, and does nothing else: two hashes at once would spoil each other. */
+/** The memory of a thread that hashes one password at a time: two hashes at once would overwrite each other. */
 export class Argon2Memory {
   #instance: Promise<WebAssembly.Instance> | undefined;
 
-  /** From now on the library gets the same instance whenever it asks for a new one. */
+  /** Makes the library reuse one instance instead of creating one for each hash. */
   constructor() {
     const instantiate = WebAssembly.instantiate;
     WebAssembly.instantiate = (module, imports) => {
@@ -35,7 +35,7 @@ export class Argon2Memory {
     };
   }
 
-  /** To be called after each hash: the next one takes its memory to be all zeros, as a new one is. */
+  /** Clears the memory after a hash, because the next one expects it to be all zeros like a new one. */
   async wipe(): Promise<void> {
     const exported = (await this.#instance)?.exports;
     if (exported === undefined) return;

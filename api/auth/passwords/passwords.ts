@@ -1,34 +1,34 @@
-// Passwords as argon2id hashes, made in worker threads behind a bounded queue.
+// Hashes and verifies passwords by argon2id, in worker threads behind a bounded queue.
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { FairQueue, type Refusal } from '../../../storage/concurrency/fair-queue.ts';
 import { ApiError } from '../../errors.ts';
 import { type PasswordJob, type PasswordResult, PasswordThreads } from './threads.ts';
 
-/** Whether a password is right, and whether its hash was made with other parameters than today's. */
+/** The result of a check. A hash is outdated when it was made with other parameters than today's. */
 export interface PasswordCheck {
   matches: boolean;
   isOutdated: boolean;
 }
 
-/** How much may be under way. */
+/** The limits of the threads and their queue. */
 export interface PasswordLimits {
   threads: number;
   /** Jobs that may wait for a thread. */
   maxWaiting: number;
-  /** How long one of them may wait. */
+  /** For one job. */
   maxWaitMs: number;
-  /** After how long without a job the threads end. */
+  /** The time without a job after which the threads end. */
   idleMs: number;
 }
 
-/** Whose passwords they are. However many of one owner wait, those of the others are next. */
+/** The principals that passwords belong to. The queue is fair among owners. */
 export type PasswordOwner = 'masters' | `admins of ${string}` | `users of ${string}`;
 
 /** OWASP's choice for argon2id: 19 MiB, 2 passes, 1 lane. */
 const parameters = { memoryKib: 19_456, passes: 2, lanes: 1 } as const;
 const prefix = `$argon2id$v=19$m=${parameters.memoryKib},t=${parameters.passes},p=${parameters.lanes}$`;
-/** No password has this hash; checking one against it takes as long as against a real one. */
+/** A hash that no password matches. A check against it takes as long as against a real one. */
 const dummyHash = `${prefix}${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 const defaultLimits: PasswordLimits = {
@@ -39,19 +39,19 @@ const defaultLimits: PasswordLimits = {
 };
 
 /**
- * How long a lookup may take until others go first, in milliseconds. It takes one or two: a tenant's database that is slower
- * delays no other logins.
+ * The time after which a slow lookup lets others go first. It usually takes a millisecond or two, so that only a slow tenant's
+ * logins are delayed.
  */
 const maxLookupMs = 50;
 
-/** Hashes and checks passwords. */
+/** Hashes and verifies passwords. */
 export class Passwords {
   readonly #threads: PasswordThreads;
   /** One more is admitted than there are threads: it is looked up while the others are hashed. */
   readonly #admissions: FairQueue;
   readonly #hashing: FairQueue;
 
-  /** `isServerBusy` tells whether this process has other requests to serve. */
+  /** `isServerBusy` is true while this process has other requests to serve. */
   constructor(options: { isServerBusy?: () => boolean; limits?: Partial<PasswordLimits> } = {}) {
     const { isServerBusy = () => false } = options;
     const { threads, maxWaiting, maxWaitMs, idleMs } = { ...defaultLimits, ...options.limits };
@@ -62,23 +62,23 @@ export class Passwords {
       timeoutMs: maxWaitMs,
       refuse: refusalError,
     });
-    // A core is left to other work. Low priority alone does not do it: with a hash on every core, whatever wakes up waits
-    // for the scheduler to take one away, several times in a request.
+    // One core is left to other work. Low priority alone is not enough: with a hash on every core, a request waits for the
+    // scheduler several times.
     const slots = () => isServerBusy() ? Math.max(1, threads - 1) : threads;
     this.#hashing = new FairQueue({ slots, refuse: refusalError });
   }
 
-  /** The PHC string of a password. Throws `503 unavailable` when too many wait. */
+  /** Hashes a password to a PHC string. Throws `503 unavailable` when too many jobs wait. */
   async hash(owner: PasswordOwner, password: string): Promise<string> {
     const job: PasswordJob = { type: 'hash', password, salt: randomBytes(16), ...parameters };
-    const answer = await this.#perform(owner, () => job);
-    if (answer.type !== 'hashed') throw new Error('not the answer to a hash');
-    return answer.hash;
+    const result = await this.#perform(owner, () => job);
+    if (result.type !== 'hashed') throw new Error('not the answer to a hash');
+    return result.hash;
   }
 
   /**
-   * Replaces the hash that a password was just found to fit, if it is outdated; not when too many wait, as the next login may
-   * do it. Throws what `store` throws.
+   * Replaces an outdated hash that a password has just matched. When too many jobs wait, that is left to the next login.
+   * Throws the errors of `store`.
    */
   async renew(
     { owner, password, hash: from }: { owner: PasswordOwner; password: string; hash: string | null },
@@ -89,7 +89,7 @@ export class Passwords {
     if (to !== undefined) await store({ from, to });
   }
 
-  /** Checks a password; without a hash it never matches, but takes as long. Throws `503 unavailable`. */
+  /** Checks a password. Without a hash it never matches, and takes as long. Throws `503 unavailable`. */
   async verify(
     owner: PasswordOwner,
     password: string,
@@ -99,23 +99,23 @@ export class Passwords {
   }
 
   /**
-   * Checks the password of somebody who is looked up only when it is nearly their turn: of many logins at once, those
-   * that wait, or are turned away, cost no more than their request. Throws `503 unavailable`, and what `find` throws.
+   * Finds a principal when a thread will soon be free, and checks its password. So logins that wait or are refused cost the
+   * database nothing. Throws `503 unavailable`, and the errors of `find`.
    */
   async findAndVerify<Found extends { password_hash: string | null }>(
     owner: PasswordOwner,
     password: string,
     find: () => Promise<Found | undefined>,
-  ): Promise<{ found: Found | undefined; verdict: PasswordCheck }> {
+  ): Promise<{ found: Found | undefined; check: PasswordCheck }> {
     let found: Found | undefined;
-    const answer = await this.#perform(owner, async () => {
+    const result = await this.#perform(owner, async () => {
       found = await find();
       return verifyJob(password, found?.password_hash);
     });
-    return { found, verdict: toCheck(answer, found?.password_hash) };
+    return { found, check: toCheck(result, found?.password_hash) };
   }
 
-  /** Ends the threads; jobs that wait are refused. */
+  /** Refuses the jobs that wait, and ends the threads. */
   async close(): Promise<void> {
     this.#admissions.close();
     this.#hashing.close();
@@ -137,9 +137,9 @@ export class Passwords {
         await this.#admissions.acquire(owner, { first: true });
         isAdmitted = true;
       }
-      const answer = await this.#hash(await job);
-      if (answer.type === 'failed') throw new Error(`the password thread failed: ${answer.message}`);
-      return answer;
+      const result = await this.#hash(await job);
+      if (result.type === 'failed') throw new Error(`the password thread failed: ${result.message}`);
+      return result;
     } finally {
       if (isAdmitted) this.#admissions.release(owner);
     }
@@ -150,7 +150,7 @@ export class Passwords {
   }
 }
 
-/** True when a promise settles, either way, in so many milliseconds. */
+/** True when a promise is fulfilled or rejected within a time. */
 async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), ms);
@@ -158,15 +158,15 @@ async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boo
   return await Promise.race([settled, late]).finally(() => clearTimeout(timer));
 }
 
-/** Without a hash it is one that takes as long and never matches. */
+/** The job that checks a password. Without a hash it takes as long and never matches. */
 function verifyJob(password: string, hash: string | null | undefined): PasswordJob {
   return { type: 'verify', password, hash: hash ?? dummyHash };
 }
 
-function toCheck(answer: PasswordResult, hash: string | null | undefined): PasswordCheck {
-  if (answer.type !== 'verified') throw new Error('not the answer to a check');
+function toCheck(result: PasswordResult, hash: string | null | undefined): PasswordCheck {
+  if (result.type !== 'verified') throw new Error('not the answer to a check');
   const known = hash !== null && hash !== undefined;
-  return { matches: known && answer.matches, isOutdated: known && isOutdated(hash) };
+  return { matches: known && result.matches, isOutdated: known && isOutdated(hash) };
 }
 
 function isOutdated(hash: string): boolean {

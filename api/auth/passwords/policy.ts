@@ -1,4 +1,4 @@
-// What a new password must be like, by the policies of the place that it is for.
+// Checks new passwords against the policies of their workspace or app.
 import { countCharacters } from '../../../storage/sql/characters.ts';
 import { passwordText } from '../../contract/credentials.ts';
 import type { Deps } from '../../deps.ts';
@@ -6,7 +6,7 @@ import { failValidation, type FieldError } from '../../errors.ts';
 import type { Policies } from '../../policies/effective.ts';
 import type { TenantPath } from '../../scope.ts';
 
-/** Throws `400 validation` that names everything wrong with the password at once. `field` is the body's member. */
+/** Throws `400 validation` with everything that is wrong with the password. `field` is the member of the body. */
 export async function checkNewPassword(
   policies: Policies,
   at: TenantPath,
@@ -17,8 +17,8 @@ export async function checkNewPassword(
 }
 
 /**
- * For a route with a new password in this member of its body: what policy says of it when the body is refused anyway;
- * nothing where the schema of the body refuses the password, too.
+ * Returns the check of a route with a new password in this member of its body. For a body that is refused, the check finds
+ * the errors of the password by policy, unless the schema of the body has refused the password itself.
  */
 export function wrongPassword(field: 'password' | 'new_password') {
   return async (

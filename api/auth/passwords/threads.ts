@@ -1,29 +1,29 @@
-// Threads that hash passwords: they start with the first job and end when there is none for a while.
+// The threads that hash passwords. They start with the first job, and end after a while without any.
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-/** One piece of work for a thread. */
+/** A job for a thread. */
 export type PasswordJob =
   | { type: 'hash'; password: string; salt: Uint8Array; memoryKib: number; passes: number; lanes: number }
   | { type: 'verify'; password: string; hash: string };
 
-/** What a thread answers. */
+/** The result of a job. */
 export type PasswordResult =
   | { type: 'hashed'; hash: string }
   | { type: 'verified'; matches: boolean }
   | { type: 'failed'; message: string };
 
-interface UnderWay {
-  resolve(answer: PasswordResult): void;
+interface PendingJob {
+  resolve(result: PasswordResult): void;
   reject(error: unknown): void;
 }
 
 interface Thread {
   worker: Worker;
-  busyWith: UnderWay | undefined;
+  job: PendingJob | undefined;
 }
 
-/** As many threads as have been needed at once. */
+/** The threads of one process: as many as there were jobs at once. */
 export class PasswordThreads {
   readonly #idleMs: number;
   readonly #threads = new Set<Thread>();
@@ -33,52 +33,52 @@ export class PasswordThreads {
     this.#idleMs = idleMs;
   }
 
-  /** Jobs under way. */
+  /** The number of jobs under way. */
   get busy(): number {
     let busy = 0;
-    for (const { busyWith } of this.#threads) if (busyWith !== undefined) busy++;
+    for (const { job } of this.#threads) if (job !== undefined) busy++;
     return busy;
   }
 
-  /** Does a job at once: how many may be under way is the caller's to decide. Rejects when the thread is lost. */
+  /** Starts a job at once, on a new thread if all are busy. Rejects when the thread ends early. */
   perform(job: PasswordJob): Promise<PasswordResult> {
     clearTimeout(this.#idleTimer);
     return new Promise((resolve, reject) => {
       const thread = this.#idle() ?? this.#start();
-      thread.busyWith = { resolve, reject };
+      thread.job = { resolve, reject };
       thread.worker.postMessage(job);
     });
   }
 
-  /** Ends the threads; what is under way is rejected. */
+  /** Rejects the jobs under way, and ends the threads. */
   async close(): Promise<void> {
     clearTimeout(this.#idleTimer);
     const threads = [...this.#threads];
     this.#threads.clear();
-    await Promise.all(threads.map(({ worker, busyWith }) => {
-      busyWith?.reject(new Error('the server stops'));
+    await Promise.all(threads.map(({ worker, job }) => {
+      job?.reject(new Error('the server stops'));
       return worker.terminate();
     }));
   }
 
   #idle(): Thread | undefined {
-    for (const thread of this.#threads) if (thread.busyWith === undefined) return thread;
+    for (const thread of this.#threads) if (thread.job === undefined) return thread;
     return undefined;
   }
 
   #start(): Thread {
-    // Compiled, the neighbour is a .js file: `tsc` rewrites imports, not strings.
+    // After a build, the worker is a .js file: `tsc` rewrites imports, but not strings.
     const file = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
     const thread: Thread = {
       worker: new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: 32 } }),
-      busyWith: undefined,
+      job: undefined,
     };
     this.#threads.add(thread);
-    thread.worker.on('message', (answer: PasswordResult) => {
-      const done = thread.busyWith;
-      thread.busyWith = undefined;
-      if (this.busy === 0) this.#rest();
-      done?.resolve(answer);
+    thread.worker.on('message', (result: PasswordResult) => {
+      const job = thread.job;
+      thread.job = undefined;
+      if (this.busy === 0) this.#endWhenIdle();
+      job?.resolve(result);
     });
     thread.worker.on('error', (error) => this.#lose(thread, error));
     thread.worker.on('exit', () => this.#lose(thread, new Error('the password thread ended')));
@@ -87,10 +87,10 @@ export class PasswordThreads {
 
   #lose(thread: Thread, error: unknown): void {
     if (!this.#threads.delete(thread)) return;
-    thread.busyWith?.reject(error);
+    thread.job?.reject(error);
   }
 
-  #rest(): void {
+  #endWhenIdle(): void {
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(() => void this.close(), this.#idleMs);
     this.#idleTimer.unref();

@@ -1,21 +1,21 @@
-// A thread that does nothing but argon2id (RFC 9106): a hash takes a core for 50 ms, which no event loop may lose.
+// The thread of argon2id (RFC 9106): a hash takes 50 ms of a core, which must not block the event loop.
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { argon2id, argon2Verify } from 'hash-wasm';
 import { Argon2Memory } from './argon2-memory.ts';
 import type { PasswordJob, PasswordResult } from './threads.ts';
 
-// On Linux this is the priority of the calling thread alone; elsewhere it would be that of the whole process. With
-// the lowest one (19) nobody could sign in any more while requests keep all cores busy: a hash would get a hundredth
-// of one. With this it gets a tenth.
+// On Linux this sets the priority of the calling thread alone; elsewhere it would be that of the whole process. While
+// requests keep all cores busy, this priority gets a tenth of a core. The lowest one (19) would get a hundredth, and no
+// login would complete.
 if (process.platform === 'linux') setPriority(10);
 
 const memory = new Argon2Memory();
 
 async function perform(job: PasswordJob): Promise<PasswordResult> {
-  // Two machines may compose the same letters differently.
+  // Two machines may encode the same letters differently.
   const password = job.password.normalize('NFC');
-  // Nobody has an empty password, and the library takes none.
+  // No user has an empty password, and the library refuses one.
   if (password === '' && job.type === 'verify') return { type: 'verified', matches: false };
   if (job.type === 'verify') {
     return { type: 'verified', matches: await argon2Verify({ password, hash: job.hash }) };
@@ -33,16 +33,16 @@ async function perform(job: PasswordJob): Promise<PasswordResult> {
   return { type: 'hashed', hash };
 }
 
-async function answer(job: PasswordJob): Promise<void> {
-  let answered: PasswordResult;
+async function respond(job: PasswordJob): Promise<void> {
+  let result: PasswordResult;
   try {
-    answered = await perform(job);
+    result = await perform(job);
   } catch (error) {
-    answered = { type: 'failed', message: error instanceof Error ? error.message : String(error) };
+    result = { type: 'failed', message: error instanceof Error ? error.message : String(error) };
   }
-  // Before the answer: it may bring the next job.
+  // Before the response, after which the next job may arrive.
   await memory.wipe();
-  parentPort?.postMessage(answered);
+  parentPort?.postMessage(result);
 }
 
-parentPort?.on('message', (job: PasswordJob) => void answer(job));
+parentPort?.on('message', (job: PasswordJob) => void respond(job));

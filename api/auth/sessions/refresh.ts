@@ -63,7 +63,7 @@ export async function refresh(
   { token, accepts, origin, now }: { token: string; accepts: Accepts; origin: RequestOrigin; now: Date },
 ): Promise<{ pair: TokenPair; who: Bearer }> {
   const id = deps.revocations.newId();
-  const presented = await find(deps, token, accepts) ?? refuse();
+  const presented = await findPresented(deps, token, accepts) ?? refuse();
   const holder = await findOwner(deps, presented) ?? refuse();
   const { session, connection } = presented;
   const { family, kind, app } = session;
@@ -77,7 +77,11 @@ export async function refresh(
   return { pair: await issueTokens(deps, draft), who };
 }
 
-async function find(deps: RefreshDeps, token: string, accepts: Accepts): Promise<Presented | undefined> {
+async function findPresented(
+  deps: RefreshDeps,
+  token: string,
+  accepts: Accepts,
+): Promise<Presented | undefined> {
   const located = readRefreshToken(deps.secrets, token);
   if (located === undefined) return undefined;
   if (accepts !== 'any' && accepts.workspace !== located.workspace) return undefined;

@@ -19,7 +19,7 @@ interface RevocationsOptions {
   newId: () => string;
   observe: Observe;
   /** The longest that an access token may live, in milliseconds. */
-  tokenLife: number;
+  maxTokenLifeMs: number;
 }
 
 const retryMs = 250;
@@ -70,7 +70,7 @@ export class Revocations {
       key,
       not_before: instant,
       scope,
-      expires_at: new Date(instant.getTime() + this.#options.tokenLife),
+      expires_at: new Date(instant.getTime() + this.#options.maxTokenLifeMs),
     };
   }
 

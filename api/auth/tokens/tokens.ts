@@ -52,7 +52,7 @@ export class Tokens implements AccessTokens {
   #young = new Map<string, CachedToken>();
   #old = new Map<string, CachedToken>();
   /** The tokens of principals, as long as somebody holds them: streams outlive the generations. */
-  readonly #tokenOf = new WeakMap<Principal, IssuedToken>();
+  readonly #issued = new WeakMap<Principal, IssuedToken>();
 
   constructor(options: TokensOptions) {
     this.#options = options;
@@ -64,23 +64,23 @@ export class Tokens implements AccessTokens {
     const { revocations, now } = this.#options;
     if (known.version !== revocations.version) {
       const principal = revocations.judge(known.token);
-      if (principal === undefined) return this.#forget(token);
-      this.#tokenOf.set(principal, known.token);
+      if (principal === undefined) return this.#evict(token);
+      this.#issued.set(principal, known.token);
       known.principal = principal;
       known.version = revocations.version;
     }
     const time = now();
-    return time < known.expiresAt && time >= known.validFrom ? known.principal : this.#forget(token);
+    return time < known.expiresAt && time >= known.validFrom ? known.principal : this.#evict(token);
   }
 
   current(principal: Principal): Principal | undefined {
-    const token = this.#tokenOf.get(principal);
+    const token = this.#issued.get(principal);
     return token === undefined ? undefined : this.#options.revocations.judge(token);
   }
 
   async verify(token: string): Promise<Principal> {
     const issued = await this.#read(token);
-    return this.#remember(token, issued) ?? fail('unauthorized', 'the access token has been revoked');
+    return this.#store(token, issued) ?? fail('unauthorized', 'the access token has been revoked');
   }
 
   async issue(
@@ -93,7 +93,7 @@ export class Tokens implements AccessTokens {
     const token = await new SignJWT(payload)
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: current.kid })
       .sign(current.privateKey);
-    this.#remember(token, readClaims(payload));
+    this.#store(token, readClaims(payload));
     return token;
   }
 
@@ -136,11 +136,11 @@ export class Tokens implements AccessTokens {
     return new TextEncoder().encode(legacySecret);
   }
 
-  #remember(text: string, token: IssuedToken): Principal | undefined {
+  #store(text: string, token: IssuedToken): Principal | undefined {
     const { version } = this.#options.revocations;
     const principal = this.#options.revocations.judge(token);
     if (principal === undefined) return undefined;
-    this.#tokenOf.set(principal, token);
+    this.#issued.set(principal, token);
     if (this.#young.size >= generationSize) {
       this.#old = this.#young;
       this.#young = new Map();
@@ -158,7 +158,7 @@ export class Tokens implements AccessTokens {
     return known;
   }
 
-  #forget(token: string): undefined {
+  #evict(token: string): undefined {
     this.#young.delete(token);
     this.#old.delete(token);
   }

@@ -58,7 +58,7 @@ async function leave(id: string, hooks: RecordHooks): Promise<void> {
     now: () => created,
     newId: app.deps.newId,
     observe: () => undefined,
-    tokenLife: 1_000,
+    maxTokenLifeMs: 1_000,
   });
   await removeUser({ ...app.deps, hooks, revocations }, { workspace, id }, app.by);
 }

@@ -59,7 +59,7 @@ function hooksThat(
 
 async function leave(hooks: RecordHooks): Promise<void> {
   const { databases, newId } = shop.deps;
-  const parts = { databases, newId, now: () => created, observe: () => undefined, tokenLife: 1_000 };
+  const parts = { databases, newId, now: () => created, observe: () => undefined, maxTokenLifeMs: 1_000 };
   await removeUser({ ...shop.deps, hooks, revocations: new Revocations(parts) }, { workspace, id }, shop.by);
 }
 

@@ -148,14 +148,14 @@ describe('somebody who is looked up for a password', () => {
     let most = 0;
     const names = Array.from({ length: 12 }, (_, index) => `user ${index}`);
     await Promise.all(names.map(async (name) => {
-      const { found, verdict } = await one.findAndVerify(owner, 'x', () => {
+      const { found, check } = await one.findAndVerify(owner, 'x', () => {
         begun.push(name);
         most = Math.max(most, begun.length - ended.length);
         return Promise.resolve({ name, password_hash: hash });
       });
       ended.push(name);
       expect(found?.name).toBe(name);
-      expect(verdict).toEqual({ matches: true, isOutdated: false });
+      expect(check).toEqual({ matches: true, isOutdated: false });
     }));
     expect(begun).toEqual(names);
     expect(ended).toEqual(names);
@@ -184,9 +184,9 @@ describe('somebody who is looked up for a password', () => {
     const others = () => one.findAndVerify(owner, 'x', () => Promise.resolve({ password_hash: hash }));
     await expect(others()).rejects.toMatchObject({ code: 'unavailable' });
     await expect.poll(() => begun.length).toBe(4);
-    await expect.poll(() => others().then(({ verdict }) => verdict.matches, () => false)).toBe(true);
+    await expect.poll(() => others().then(({ check }) => check.matches, () => false)).toBe(true);
     for (const name of begun) end(name, hash);
-    for (const { verdict } of await Promise.all(stuck)) expect(verdict.matches).toBe(true);
+    for (const { check } of await Promise.all(stuck)) expect(check.matches).toBe(true);
     await one.close();
   });
 
@@ -198,7 +198,7 @@ describe('somebody who is looked up for a password', () => {
     );
     const next = one.findAndVerify(owner, 'x', () => Promise.resolve(undefined));
     for (const failure of failing) await expect(failure).rejects.toThrow('is locked');
-    expect((await next).verdict).toEqual({ matches: false, isOutdated: false });
+    expect((await next).check).toEqual({ matches: false, isOutdated: false });
     await one.close();
   });
 });

@@ -42,7 +42,13 @@ beforeEach(() => {
 function begin(): void {
   const { databases } = storage;
   const newId = uuidV7Source(() => clock);
-  revocations = new Revocations({ databases, now, newId, observe: () => undefined, tokenLife: 24 * hour });
+  revocations = new Revocations({
+    databases,
+    now,
+    newId,
+    observe: () => undefined,
+    maxTokenLifeMs: 24 * hour,
+  });
   tokens = new Tokens({ issuer: 'bulkhead', legacySecret, keys, revocations, now: () => clock });
 }
 
