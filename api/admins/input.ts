@@ -1,5 +1,5 @@
 // What the master may write about an admin.
-import { listApps } from '../../storage/workspace/apps.ts';
+import { selectApps } from '../../storage/workspace/apps.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import type { Deps } from '../deps.ts';
@@ -20,7 +20,7 @@ export async function checkApps(
   const wanted = [...new Set(appIds)];
   if (wanted.length === 0) return wanted;
   const request = { page: 1, per_page: wanted.length, count: false };
-  const { items } = await databases.workspace(database).run((sql) => listApps(sql, request, wanted));
+  const { items } = await databases.workspace(database).run((sql) => selectApps(sql, request, wanted));
   const missing = wanted.filter((id) => !items.some((app) => app.id === id));
   if (missing.length > 0) {
     failValidation(missing.map((id) => ({ field: 'app_ids', reason: `app "${id}" does not exist` })));

@@ -1,5 +1,5 @@
 // The admins of a workspace.
-import { listAdmins as listRows } from '../../storage/control/admins.ts';
+import { selectAdmins as listRows } from '../../storage/control/admins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import type { Page, PageRequest } from '../../storage/sql/page.ts';
 import type { Deps } from '../deps.ts';

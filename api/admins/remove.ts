@@ -1,5 +1,5 @@
 // The master removes an admin; its tokens are refused at once.
-import { removeAdmin as removeRow } from '../../storage/control/admins.ts';
+import { deleteAdmin as removeRow } from '../../storage/control/admins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
 import { insertRevocations } from '../../storage/control/revocations.ts';

@@ -1,5 +1,5 @@
 // Listing apps: an app admin sees its own only.
-import { type AppRow, listApps as listRows } from '../../storage/workspace/apps.ts';
+import { type AppRow, selectApps as listRows } from '../../storage/workspace/apps.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import type { Page, PageRequest } from '../../storage/sql/page.ts';
 import type { Deps } from '../deps.ts';

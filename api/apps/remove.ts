@@ -1,7 +1,7 @@
 // Deleting an app: first nobody may reach it any more, then it goes with all it holds.
 import { removeAppFromAdmins } from '../../storage/control/admins.ts';
 import { deleteAppPolicies, lockPolicies } from '../../storage/control/policies.ts';
-import { findAppRow, removeApp as removeRow } from '../../storage/workspace/apps.ts';
+import { deleteApp as removeRow, findAppRow } from '../../storage/workspace/apps.ts';
 import { notifyChange } from '../../storage/control/changes.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { dropAppSchema } from '../../storage/provision/app.ts';

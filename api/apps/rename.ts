@@ -1,5 +1,5 @@
 // Renaming an app.
-import { type AppRow, renameApp as renameRow } from '../../storage/workspace/apps.ts';
+import { type AppRow, updateAppName as renameRow } from '../../storage/workspace/apps.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { type Caller, readActorName } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';

@@ -2,7 +2,7 @@
 import type { Databases } from '../../storage/connections/databases.ts';
 import { findAppRow, isSameApp } from '../../storage/workspace/apps.ts';
 import type { Change } from '../../storage/control/changes.ts';
-import { listCollections } from '../../storage/app/collections.ts';
+import { selectCollections } from '../../storage/app/collections.ts';
 import type { AppDefinition, AppIdentity, WorkspaceDefinition } from '../../storage/definition.ts';
 import { mayBeDropped } from '../../storage/errors.ts';
 import { isTenantId } from '../../storage/sql/ids.ts';
@@ -143,7 +143,7 @@ class Cache implements DefinitionCache {
     const row = await this.#databases.workspace(database).run((sql) => findAppRow(sql, id));
     if (row === undefined) return undefined;
     const { name, schema, created_at, updated_at } = row;
-    const reading = this.#databases.app(database, schema).run((sql) => listCollections(sql, schema));
+    const reading = this.#databases.app(database, schema).run((sql) => selectCollections(sql, schema));
     const found = await reading.catch(async (error) => {
       if (mayBeDropped(error) && !await this.exists({ workspace, id, schema })) return undefined;
       throw error;

@@ -1,5 +1,5 @@
 // Runs changes of an app's collections: one at a time, with table, definition and audit entry in one transaction.
-import { changeTimeoutMs, listCollections, lockCollections } from '../../storage/app/collections.ts';
+import { changeTimeoutMs, lockCollections, selectCollections } from '../../storage/app/collections.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { mayBeDone } from '../../storage/errors.ts';
@@ -41,7 +41,7 @@ export async function changeCollections<Result>(
   const attempt = () =>
     connection.transaction(async (sql) => {
       await lockCollections(sql, schema);
-      const found = await listCollections(sql, schema);
+      const found = await selectCollections(sql, schema);
       return await work({
         sql,
         schema,

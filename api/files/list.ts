@@ -1,6 +1,6 @@
 // Files in responses.
 import type { AppDefinition } from '../../storage/definition.ts';
-import { type FileRow, listFiles } from '../../storage/app/files.ts';
+import { type FileRow, selectFiles } from '../../storage/app/files.ts';
 import type { Page, PageRequest } from '../../storage/sql/page.ts';
 import type { Deps } from '../deps.ts';
 import { integer, object, string, timestamp, type ValueOf } from '../contract/schema.ts';
@@ -33,7 +33,7 @@ export async function showFiles(
   const { workspace: { database }, schema } = app;
   const uploadedBy = listedUploader(app, principal);
   const files = await databases.app(database, schema).run((sql) =>
-    listFiles(sql, schema, { uploadedBy, page })
+    selectFiles(sql, schema, { uploadedBy, page })
   );
   return { ...files, items: files.items.map(showFile) };
 }

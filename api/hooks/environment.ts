@@ -19,7 +19,7 @@ type ReadDeps = Pick<Deps, 'databases'>;
 type ChangeDeps = Pick<Deps, 'databases' | 'secrets' | 'newId' | 'now'> & { hooks: HookLoader };
 
 /** A variable without its value. */
-export interface HookVariable {
+export interface HookVariableResponse {
   name: string;
   updated_at: Date;
 }
@@ -34,13 +34,17 @@ export async function listVariables(
   deps: ReadDeps,
   app: AppIdentity,
   page: PageRequest,
-): Promise<Page<HookVariable>> {
+): Promise<Page<HookVariableResponse>> {
   const all = await listRows(deps, app);
   return slicePage(all.map(({ name, updated_at }) => ({ name, updated_at })), page);
 }
 
 /** One of them. Throws `400 validation` for its name, `404 not_found`. */
-export async function showVariable(deps: ReadDeps, app: AppIdentity, name: string): Promise<HookVariable> {
+export async function showVariable(
+  deps: ReadDeps,
+  app: AppIdentity,
+  name: string,
+): Promise<HookVariableResponse> {
   checkName(name);
   const { workspace, schema } = app;
   const pool = deps.databases.app(workspace.database, schema);
@@ -53,7 +57,7 @@ export async function putVariable(
   deps: ChangeDeps,
   app: AppDefinition,
   { name, value, by }: { name: string; value: string; by: Caller },
-): Promise<HookVariable> {
+): Promise<HookVariableResponse> {
   checkName(name);
   if (Buffer.byteLength(value) > maxValueBytes) {
     failValidation([{ field: 'value', reason: `must have at most ${maxValueBytes} bytes` }]);

@@ -43,7 +43,7 @@ const entries = pageSchema(object({
 }));
 
 /** Reads the log of the system. */
-export const auditSystem = route({
+export const systemAudit = route({
   method: 'GET',
   path: '/api/system/audit',
   summary: 'Returns the audit log of the server and its workspaces, newest first.',
@@ -56,7 +56,7 @@ export const auditSystem = route({
 });
 
 /** Reads the log of a workspace. */
-export const auditWorkspace = route({
+export const workspaceAudit = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/audit',
   summary: 'Returns the audit log of a workspace and its apps, newest first.',
@@ -69,7 +69,7 @@ export const auditWorkspace = route({
 });
 
 /** Reads the log of an app. */
-export const auditApp = route({
+export const appAudit = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/audit',
   summary: 'Returns the audit log of an app, newest first.',

@@ -3,7 +3,7 @@ import type { AnyRoute } from '../contract/route.ts';
 import { accessRulesPut, accessRulesReset, accessRulesShow } from './access-rules.ts';
 import { adminsCreate, adminsList, adminsRemove, adminsUpdate } from './admins.ts';
 import { appsCreate, appsList, appsRemove, appsRename, appsShow } from './apps.ts';
-import { auditApp, auditSystem, auditWorkspace } from './audit.ts';
+import { appAudit, systemAudit, workspaceAudit } from './audit.ts';
 import { adminLogin, adminRefresh, logout, masterLogin, masterPassword, me, refreshAny } from './auth.ts';
 import { batch } from './batch.ts';
 import {
@@ -192,9 +192,9 @@ const described: readonly AnyRoute[] = [
   policiesAppRemove,
   usageWorkspace,
   usageApp,
-  auditSystem,
-  auditWorkspace,
-  auditApp,
+  systemAudit,
+  workspaceAudit,
+  appAudit,
 ];
 
 /** The list that router, API description and contract tests are made from. */

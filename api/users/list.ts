@@ -2,7 +2,7 @@
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
 import type { Page, PageRequest } from '../../storage/sql/page.ts';
-import { findUser, listUsers as listRows } from '../../storage/workspace/user-accounts.ts';
+import { findUser, selectUsers as listRows } from '../../storage/workspace/user-accounts.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { showUser, type User } from '../auth/account/user-response.ts';

@@ -1,7 +1,7 @@
 // Listing workspaces: the master sees all, another admin its own.
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import type { Page, PageRequest } from '../../storage/sql/page.ts';
-import { listWorkspaces as listRows } from '../../storage/control/workspaces.ts';
+import { selectWorkspaces as listRows } from '../../storage/control/workspaces.ts';
 import type { Deps } from '../deps.ts';
 import type { Principal } from '../scope.ts';
 

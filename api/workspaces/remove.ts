@@ -3,7 +3,7 @@ import { notifyChange } from '../../storage/control/changes.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { insertRevocations } from '../../storage/control/revocations.ts';
 import { markDropping } from '../../storage/control/tenant-databases.ts';
-import { removeWorkspace as removeRow } from '../../storage/control/workspaces.ts';
+import { deleteWorkspace as removeRow } from '../../storage/control/workspaces.ts';
 import type { Config } from '../../supervisor/protocol.ts';
 import { actorName, type Caller } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';

@@ -21,7 +21,7 @@ function collectionsTable(schema: string): string {
 }
 
 /** All collections of an app, by id. */
-export async function listCollections(sql: Sql, schema: string): Promise<CollectionDefinition[]> {
+export async function selectCollections(sql: Sql, schema: string): Promise<CollectionDefinition[]> {
   return [
     ...await sql.unsafe<CollectionDefinition[]>(
       `select ${columns}, ${collectionRules(schema, 'c.id')} as rules from ${

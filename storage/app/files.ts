@@ -45,7 +45,7 @@ export async function findFile(sql: Sql, schema: string, id: string): Promise<Fi
 }
 
 /** Files, newest first; with `uploadedBy`, those of one end-user. */
-export async function listFiles(
+export async function selectFiles(
   sql: Sql,
   schema: string,
   { uploadedBy, page }: { uploadedBy: string | undefined; page: PageRequest },

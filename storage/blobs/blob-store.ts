@@ -13,7 +13,7 @@ export interface BlobKey extends BlobLocation {
 }
 
 /** A range of bytes, both ends inclusive. */
-export interface ByteRange {
+export interface BlobRange {
   start: number;
   end: number;
 }
@@ -41,7 +41,7 @@ export interface BlobStore {
    */
   put(key: BlobKey, bytes: AsyncIterable<Uint8Array>): Promise<{ size: number }>;
   /** The bytes, or a range of them. Throws `BlobMissing`, `StoreUnavailable`; so does reading. */
-  open(key: BlobKey, range?: ByteRange): Promise<Readable>;
+  open(key: BlobKey, range?: BlobRange): Promise<Readable>;
   /** Removes a blob. A missing one is no error. */
   remove(key: BlobKey): Promise<void>;
   /** Removes everything of a workspace, or of one app of it. */

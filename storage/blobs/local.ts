@@ -11,8 +11,8 @@ import {
   type BlobKey,
   type BlobLocation,
   BlobMissing,
+  type BlobRange,
   type BlobStore,
-  type ByteRange,
   DiskFull,
   type GiveWay,
   type ListedBlob,
@@ -63,7 +63,7 @@ export class LocalBlobs implements BlobStore {
     }
   }
 
-  async open(key: BlobKey, range?: ByteRange): Promise<Readable> {
+  async open(key: BlobKey, range?: BlobRange): Promise<Readable> {
     const file = await unlessMissing(open(this.#path(key), 'r'));
     if (file === undefined) throw new BlobMissing(key.id);
     return createReadStream('', { fd: file, ...range, highWaterMark: 256 * 1024 });

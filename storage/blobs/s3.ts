@@ -19,8 +19,8 @@ import {
   type BlobKey,
   type BlobLocation,
   BlobMissing,
+  type BlobRange,
   type BlobStore,
-  type ByteRange,
   type GiveWay,
   type ListedBlob,
   StoreUnavailable,
@@ -82,7 +82,7 @@ export class S3Blobs implements BlobStore {
     }
   }
 
-  async open(key: BlobKey, range?: ByteRange): Promise<Readable> {
+  async open(key: BlobKey, range?: BlobRange): Promise<Readable> {
     const asked = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` };
     try {
       const { Body } = await this.#clients.reader.send(

@@ -10,7 +10,7 @@ import { makeRowsWhole } from './driver/whole-rows.ts';
 import { type ConnectionNames, connectionSettings } from './connection-names.ts';
 import { type Address, openSocket, type OwnSocket } from './driver/socket.ts';
 import { textArrayType } from '../sql/text-array.ts';
-import type { Turns } from './connection-scheduler.ts';
+import type { ConnectionScheduler } from './connection-scheduler.ts';
 
 /** The address of a server, and the database and role to connect as. */
 export interface Login extends Address {
@@ -19,13 +19,13 @@ export interface Login extends Address {
   password: string;
 }
 
-/** Options for one server. `outage` and `turns` are shared by all connections to it. */
+/** Options for one server. `outage` and `scheduler` are shared by all connections to it. */
 export interface ServerOptions {
   outage: Outage;
   /** The silence after which the server is given up, in milliseconds; see `Client`. */
   silenceTimeoutMs?: number | undefined;
   /** The order in which connections send their work; without it, all send at once. */
-  turns?: Turns<Client> | undefined;
+  scheduler?: ConnectionScheduler<Client> | undefined;
   /** The names of this process's connections, for servers where work of a lost connection may still be done later. */
   connectionNames?: ConnectionNames | undefined;
 }
@@ -51,7 +51,7 @@ export class Client {
   readonly #onLost: () => void;
   readonly #outage: Outage;
   readonly #silenceTimeoutMs: number;
-  readonly #turns: Turns<Client> | undefined;
+  readonly #scheduler: ConnectionScheduler<Client> | undefined;
   readonly #connectionNames: ConnectionNames | undefined;
   readonly #name: string | undefined;
   /** Ends each run and each open transaction with an error. */
@@ -81,7 +81,7 @@ export class Client {
     this.#role = endpoint.username;
     this.#onLost = options.onLost;
     this.#outage = options.outage;
-    this.#turns = options.turns;
+    this.#scheduler = options.scheduler;
     this.#connectionNames = options.connectionNames;
     this.#name = options.connectionNames?.begin();
     this.sql = this.prepared.watch(postgres(this.#settings(endpoint, options.onNotify)));
@@ -98,12 +98,12 @@ export class Client {
   }
 
   async #inTurn<Result>(work: (sql: driver.ISql) => Promise<Result>): Promise<Result> {
-    const turn = this.#turns?.enter(this);
+    const turn = this.#scheduler?.enter(this);
     if (turn !== undefined) await turn;
     try {
       return await work(this.sql);
     } finally {
-      this.#turns?.leave(this);
+      this.#scheduler?.leave(this);
     }
   }
 

@@ -1,4 +1,4 @@
-// Turns of connections at a database server of this machine: many at once cost it and us more than the same work by few.
+// Limits how many connections have work at a database server of this machine at once: few with more work each cost less.
 
 /** A connection with work at the server. */
 interface Holder {
@@ -7,83 +7,82 @@ interface Holder {
   since: number;
 }
 
-/** A connection whose turn has not come, and how much work it has gathered. */
-interface Waiting {
+/** A connection that waits, and how many statements it has gathered. */
+interface Waiter {
   runs: number;
   admitted: Promise<void>;
   admit: () => void;
 }
 
 /**
- * A line of connections. As many as there are turns have work under way; the others gather theirs meanwhile and send it
- * together, in one packet, when their turn comes. Each packet wakes a process of the server and, by its answer, this one:
- * with a hundred tenants that costs more than the statements themselves. A turn ends with the work, and is passed on
- * after `longest` milliseconds, twice that at the latest: what is slow holds nobody up for longer, unless a whole line of it
- * is ahead.
+ * A queue of connections. Up to `slots` of them have work under way. The others gather theirs and send it together, in one
+ * packet, when a slot is free: each packet wakes a process of the server and, with its result, this process, which costs more
+ * than the statements themselves when there are a hundred tenants. A slot is given back when its work is done. It is taken away
+ * after `maxTurnMs`, at the latest after twice that, so slow work delays others no longer.
  */
-export class Turns<Connection> {
-  readonly #most: number;
-  readonly #longest: number;
+export class ConnectionScheduler<Connection> {
+  readonly #slots: number;
+  readonly #maxTurnMs: number;
   readonly #holders = new Map<Connection, Holder>();
   /** First come, first served. */
-  readonly #line = new Map<Connection, Waiting>();
+  readonly #queue = new Map<Connection, Waiter>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ most, longest }: { most: number; longest: number }) {
-    this.#most = most;
-    this.#longest = longest;
+  constructor({ slots, maxTurnMs }: { slots: number; maxTurnMs: number }) {
+    this.#slots = slots;
+    this.#maxTurnMs = maxTurnMs;
   }
 
-  /** Asks for a turn: undefined where there is one now. `leave` is to be called after the work in either case. */
+  /** Takes a slot: undefined when it has one at once. Call `leave` after the work in either case. */
   enter(connection: Connection): Promise<void> | undefined {
     const holder = this.#holders.get(connection);
-    if (this.#line.size === 0) {
+    if (this.#queue.size === 0) {
       if (holder !== undefined) {
         holder.running++;
         return undefined;
       }
-      if (this.#holders.size < this.#most) {
+      if (this.#holders.size < this.#slots) {
         this.#holders.set(connection, { running: 1, since: performance.now() });
         return undefined;
       }
     }
-    const waiting = this.#line.get(connection);
+    const waiting = this.#queue.get(connection);
     if (waiting !== undefined) {
       waiting.runs++;
       return waiting.admitted;
     }
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#line.set(connection, { runs: 1, admitted: promise, admit: resolve });
-    this.#timer ??= setTimeout(() => this.#release(), this.#longest);
+    this.#queue.set(connection, { runs: 1, admitted: promise, admit: resolve });
+    this.#timer ??= setTimeout(() => this.#release(), this.#maxTurnMs);
     return promise;
   }
 
-  /** A piece of work is done. */
+  /** Ends one piece of work. */
   leave(connection: Connection): void {
     const holder = this.#holders.get(connection);
-    // Without one, it had its turn for too long. What is left of work from then may end a later turn early: others go sooner.
+    // Without a holder, its slot was taken away. Work that is left from then may end a later turn early, and others go sooner.
     if (holder === undefined || --holder.running > 0) return;
     this.#holders.delete(connection);
-    this.#admit();
+    this.#admitNext();
   }
 
-  #admit(): void {
-    for (const [connection, { runs, admit }] of this.#line) {
-      if (this.#holders.size >= this.#most) return;
-      this.#line.delete(connection);
+  #admitNext(): void {
+    for (const [connection, { runs, admit }] of this.#queue) {
+      if (this.#holders.size >= this.#slots) return;
+      this.#queue.delete(connection);
       const running = (this.#holders.get(connection)?.running ?? 0) + runs;
       this.#holders.set(connection, { running, since: performance.now() });
       admit();
     }
   }
 
-  /** Takes the turns of those who have had them for too long. */
+  /** Takes the slots of connections that have had them for too long. */
   #release(): void {
-    const before = performance.now() - this.#longest;
+    const before = performance.now() - this.#maxTurnMs;
     for (const [connection, { since }] of this.#holders) {
       if (since <= before) this.#holders.delete(connection);
     }
-    this.#admit();
-    this.#timer = this.#line.size === 0 ? undefined : setTimeout(() => this.#release(), this.#longest);
+    this.#admitNext();
+    this.#timer = this.#queue.size === 0 ? undefined : setTimeout(() => this.#release(), this.#maxTurnMs);
   }
 }

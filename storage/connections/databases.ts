@@ -10,7 +10,7 @@ import { PermitCount, unlimitedPermits } from './permits.ts';
 import { type Connection, type Endpoint, Pool, type Sql } from './pool.ts';
 import { ConnectionNames } from './connection-names.ts';
 import { isSocketFolder } from './driver/socket.ts';
-import { Turns } from './connection-scheduler.ts';
+import { ConnectionScheduler } from './connection-scheduler.ts';
 
 /** How to reach PostgreSQL as the provisioner, and how to derive the passwords of tenant roles. */
 export interface DatabasesOptions {
@@ -68,7 +68,7 @@ export class Databases {
   readonly #outage = new Outage();
   readonly #connectionNames = new ConnectionNames();
   /** Undefined for a server elsewhere: it has cores of its own, and waiting here would add to its slow responses. */
-  readonly #turns: Turns<Client> | undefined;
+  readonly #scheduler: ConnectionScheduler<Client> | undefined;
   readonly #sweep: NodeJS.Timeout;
 
   constructor(options: DatabasesOptions) {
@@ -76,7 +76,7 @@ export class Databases {
     let share = Math.floor(options.tenantConnections / minWorkspaces);
     if (isSocketFolder(options.provisioner.host)) {
       const maxAtOnce = turnsPerCore * availableParallelism();
-      this.#turns = new Turns({ most: maxAtOnce, longest: maxTurnMs });
+      this.#scheduler = new ConnectionScheduler({ slots: maxAtOnce, maxTurnMs });
       share = Math.min(share, maxAtOnce);
     }
     this.#maxAtWork = Math.max(share, options.appPoolCap);
@@ -190,7 +190,7 @@ export class Databases {
 
   #make(database: string, role: string, cap: number): Pool {
     const { provisioner, passwordOf, now } = this.#options;
-    const shared = { permits: this.#permits, outage: this.#outage, turns: this.#turns };
+    const shared = { permits: this.#permits, outage: this.#outage, scheduler: this.#scheduler };
     const common = { cap, now, connectionNames: this.#connectionNames, ...shared };
     const own = { ...provisioner, database, username: role, password: passwordOf(role) };
     const share = role === database ? unlimitedPermits : this.#share(database);

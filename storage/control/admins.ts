@@ -71,7 +71,11 @@ export async function findAdmin(sql: Sql, workspace: string, id: string): Promis
 }
 
 /** The admins of a workspace in the order of their creation. */
-export async function listAdmins(sql: Sql, workspace: string, request: PageRequest): Promise<Page<AdminRow>> {
+export async function selectAdmins(
+  sql: Sql,
+  workspace: string,
+  request: PageRequest,
+): Promise<Page<AdminRow>> {
   const from = sql`control.admins where workspace = ${workspace}`;
   return await selectPage<AdminRow>(sql, request, { columns: columns(sql), from, order: sql`id` });
 }
@@ -117,7 +121,7 @@ export async function rehashAdmin(
 }
 
 /** Removes an admin and returns it; undefined when there is none. */
-export async function removeAdmin(sql: Sql, workspace: string, id: string): Promise<AdminRow | undefined> {
+export async function deleteAdmin(sql: Sql, workspace: string, id: string): Promise<AdminRow | undefined> {
   const [row] = await sql<AdminRow[]>`
     delete from control.admins where workspace = ${workspace} and id = ${id} returning ${columns(sql)}`;
   return row;

@@ -39,7 +39,7 @@ export async function findWorkspace(sql: Sql, id: string): Promise<WorkspaceDefi
 }
 
 /** A page of workspaces in the order of their ids; `only` leaves out all others. */
-export async function listWorkspaces(
+export async function selectWorkspaces(
   sql: Sql,
   request: PageRequest,
   only: string | undefined,
@@ -53,7 +53,7 @@ export async function listWorkspaces(
 }
 
 /** Renames exactly this workspace, and returns it with its former name; undefined when it is deleted. */
-export async function renameWorkspace(
+export async function updateWorkspaceName(
   sql: Sql,
   { id, database }: Pick<WorkspaceDefinition, 'id' | 'database'>,
   { name, now }: { name: string; now: Date },
@@ -69,7 +69,7 @@ export async function renameWorkspace(
 }
 
 /** Removes exactly this workspace with its admins and their sessions, and returns it; undefined when it is deleted. */
-export async function removeWorkspace(
+export async function deleteWorkspace(
   sql: Sql,
   { id, database }: Pick<WorkspaceDefinition, 'id' | 'database'>,
 ): Promise<WorkspaceDefinition | undefined> {

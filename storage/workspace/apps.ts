@@ -31,7 +31,7 @@ export async function findAppRow(sql: Sql, id: string): Promise<AppRow | undefin
 }
 
 /** A page of apps in the order of their ids; `only` leaves out all others. */
-export async function listApps(
+export async function selectApps(
   sql: Sql,
   request: PageRequest,
   only: readonly string[] | undefined,
@@ -57,7 +57,7 @@ export async function listAppIds(sql: Sql): Promise<string[]> {
 }
 
 /** Renames exactly this app, and returns it with its former name; undefined when it is deleted. */
-export async function renameApp(
+export async function updateAppName(
   sql: Sql,
   { id, schema }: Pick<AppRow, 'id' | 'schema'>,
   { name, now }: { name: string; now: Date },
@@ -92,7 +92,7 @@ export async function lockApps(sql: Sql, schemas: readonly string[]): Promise<Se
 }
 
 /** Removes the row of exactly this app, not of a later one with its id, and returns it; undefined when it is deleted. */
-export async function removeApp(sql: Sql, id: string, schema: string): Promise<AppRow | undefined> {
+export async function deleteApp(sql: Sql, id: string, schema: string): Promise<AppRow | undefined> {
   const [row] = await sql<AppRow[]>`
     delete from workspace.apps where id = ${id} and schema = ${schema}
     returning id, name, schema, created_at, updated_at`;

@@ -30,7 +30,7 @@ export async function findProvider(sql: Sql, provider: string): Promise<Provider
 }
 
 /** Providers in the order of their names. */
-export async function listProviders(sql: Sql, request: PageRequest): Promise<Page<ProviderRow>> {
+export async function selectProviders(sql: Sql, request: PageRequest): Promise<Page<ProviderRow>> {
   const from = sql`workspace.oauth_providers`;
   return await selectPage<ProviderRow>(sql, request, { columns: columns(sql), from, order: sql`provider` });
 }

@@ -66,7 +66,7 @@ export async function lockUser(sql: Sql, id: string): Promise<UserRow | undefine
 }
 
 /** Users in the order of their creation. `part` is a part of the email, literal and in any case. */
-export async function listUsers(
+export async function selectUsers(
   sql: Sql,
   part: string | undefined,
   request: PageRequest,

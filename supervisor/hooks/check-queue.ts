@@ -2,7 +2,7 @@
 import type { AppName } from './crash-history.ts';
 
 /** How long a check is waited for, from when it is asked for: as long as the API waits. Milliseconds. */
-export const checkPatience = 5_000;
+export const checkTimeoutMs = 5_000;
 /** So much more than one that waits may a workspace have had: more than one check of what is usual. Milliseconds. */
 const lead = 1_000;
 /** What a workspace has had is forgotten: this share of the time that passes, and what is beyond ten minutes of that at once. */
@@ -25,7 +25,7 @@ export interface Turn<Item> extends AppName {
 }
 
 /** The line of checks. An app is in it once: a newer state of its files takes the place of an older one. */
-export class CheckTurns<Item> {
+export class CheckQueue<Item> {
   readonly #now: () => number;
   readonly #waiting = new Map<string, Waiting<Item>>();
   readonly #spent = new Map<string, { milliseconds: number; at: number }>();
@@ -42,7 +42,7 @@ export class CheckTurns<Item> {
     if (this.#closed) return undefined;
     const key = keyOf(app);
     const older = this.#waiting.get(key);
-    this.#waiting.set(key, { ...app, item, until: this.#now() + checkPatience, isAgain: false });
+    this.#waiting.set(key, { ...app, item, until: this.#now() + checkTimeoutMs, isAgain: false });
     return older?.item;
   }
 

@@ -2,7 +2,7 @@
 import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeCheckFolder, removeLeftChecks } from './check-folders.ts';
-import { CheckTurns, type Turn } from './check-queue.ts';
+import { CheckQueue, type Turn } from './check-queue.ts';
 import type { CheckResult, RunnerReport, RunnerRequest } from '../protocol.ts';
 import { checkCommand, type RunnerPlan } from './runner-command.ts';
 import type { Walls } from './sandbox.ts';
@@ -48,7 +48,7 @@ const maxOutputLength = 262_144;
 /** The checks of all apps. */
 export class TypeChecks {
   readonly #options: TypeChecksOptions;
-  readonly #turns: CheckTurns<CheckRequest>;
+  readonly #queue: CheckQueue<CheckRequest>;
   /** The plan, once nothing is left of an earlier server. */
   readonly #plan: Promise<RunnerPlan | undefined>;
   #current: { workspace: string; app: string; abort: AbortController } | undefined;
@@ -56,7 +56,7 @@ export class TypeChecks {
 
   constructor(options: TypeChecksOptions) {
     this.#options = options;
-    this.#turns = new CheckTurns(options.now);
+    this.#queue = new CheckQueue(options.now);
     this.#plan = options.walls.then(async ({ plan }) => {
       await removeLeftChecks(options.dataDir, plan?.users);
       return plan;
@@ -67,7 +67,7 @@ export class TypeChecks {
   /** Checks in its turn; an older check of the app is of no use any more, and answered so. */
   check(asked: CheckRequest): void {
     const { workspace, app } = asked.request;
-    const older = this.#turns.add({ workspace, app }, asked);
+    const older = this.#queue.add({ workspace, app }, asked);
     if (older !== undefined) answer(older, superseded);
     const current = this.#current;
     if (current === undefined) return void this.#work();
@@ -77,12 +77,12 @@ export class TypeChecks {
 
   /** Ends what is under way. */
   stop(): void {
-    this.#turns.close();
+    this.#queue.close();
     this.#current?.abort.abort();
   }
 
   async #work(): Promise<void> {
-    for (let turn = this.#turns.take(); turn !== undefined; turn = this.#turns.take()) {
+    for (let turn = this.#queue.take(); turn !== undefined; turn = this.#queue.take()) {
       const { item: asked, workspace, app } = turn;
       const abort = new AbortController();
       this.#current = { workspace, app, abort };
@@ -91,8 +91,8 @@ export class TypeChecks {
         this.#fail(asked.request, String(error), abort.signal)
       );
       clearTimeout(this.#room);
-      if (abort.signal.reason === otherWorkspace && this.#turns.putBack()) continue;
-      this.#turns.end();
+      if (abort.signal.reason === otherWorkspace && this.#queue.putBack()) continue;
+      this.#queue.end();
       answer(asked, abort.signal.aborted ? superseded : result);
     }
     this.#current = undefined;
@@ -101,7 +101,7 @@ export class TypeChecks {
   /** Sees to it that what is under way ends when it is to make room for another workspace. */
   #makeRoom(): void {
     clearTimeout(this.#room);
-    const milliseconds = this.#turns.makesRoomIn();
+    const milliseconds = this.#queue.makesRoomIn();
     if (milliseconds === 0) this.#current?.abort.abort(otherWorkspace);
     else if (milliseconds !== undefined) this.#room = setTimeout(() => this.#makeRoom(), milliseconds);
   }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ApiError } from '../../api/errors.ts';
 import { explainFailure } from '../../api/deleted-tenant.ts';
-import { removeApp } from '../../storage/workspace/apps.ts';
+import { deleteApp } from '../../storage/workspace/apps.ts';
 import { type BareApp, bareApp } from '../harness/bare-app.ts';
 
 let bare: BareApp;
@@ -20,7 +20,7 @@ it('is 404 once the app is deleted, and the error of the hooks before', async ()
   expect(await explained()).toBe(failure);
   definitions.invalidateLocally({ kind: 'app', workspace: workspace.id, app: id });
   expect(await explained()).toBe(failure);
-  await databases.provisioner(workspace.database).run((sql) => removeApp(sql, id, schema));
+  await databases.provisioner(workspace.database).run((sql) => deleteApp(sql, id, schema));
   expect(await explained()).toMatchObject({ status: 404, code: 'app_not_found' });
   const other = new ApiError('conflict', 'it is taken');
   expect(await explainFailure(definitions, { workspace, app }, other)).toBe(other);

@@ -3,8 +3,8 @@ import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import type { Page, PageRequest } from '../../../storage/sql/page.ts';
 import {
   findProvider,
-  listProviders as listRows,
   type ProviderRow,
+  selectProviders as listRows,
 } from '../../../storage/workspace/oauth-providers.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';

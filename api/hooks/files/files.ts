@@ -11,12 +11,12 @@ import { checkFilename } from './filename.ts';
 import {
   type HookFile,
   hookFolder,
-  listFiles,
+  listFolder,
   maxFileBytes,
   maxFiles,
   maxFolderBytes,
   readFile,
-  removeFile,
+  removeFromFolder,
   writeFile,
 } from './folder.ts';
 import type { FileFault, HookLoader, LoadResult } from '../ports.ts';
@@ -32,7 +32,7 @@ export async function listHookFiles(
   app: AppDefinition,
   page: PageRequest,
 ): Promise<Page<HookFile>> {
-  return slicePage(await listFiles(hookFolder(config, app)), page);
+  return slicePage(await listFolder(hookFolder(config, app)), page);
 }
 
 /** One file with its text. Throws `400 validation` for its name, `404 not_found`. */
@@ -73,7 +73,7 @@ export async function putHookFile(
   const folder = hookFolder(deps.config, app);
   checkFilename(filename);
   const print = fingerprint(source);
-  refuseTooMuch(await listFiles(folder), filename, print.size);
+  refuseTooMuch(await listFolder(folder), filename, print.size);
   const details = { ...print, from: await currentFingerprint(folder, filename) };
   let isWritten = false;
   try {
@@ -101,7 +101,7 @@ export async function removeHookFile(
   checkFilename(filename);
   const details = { from: await currentFingerprint(folder, filename) };
   await audited(deps, app, { action: 'hook_delete', filename, details, by }, async () => {
-    if (!await removeFile(folder, filename)) failNoFile(filename);
+    if (!await removeFromFolder(folder, filename)) failNoFile(filename);
   });
   return await reloadInAllProcesses(deps, app);
 }

@@ -38,7 +38,7 @@ export function hookFolder({ hooks }: Pick<Config, 'hooks'>, { id, workspace }: 
 }
 
 /** The files that count, by name: regular ones with a legal name. */
-export async function listFiles(folder: string): Promise<HookFile[]> {
+export async function listFolder(folder: string): Promise<HookFile[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(emptyWhenMissing);
   const names = entries.filter((entry) => entry.isFile() && filenameFault(entry.name) === undefined)
     .map(({ name }) => name).sort();
@@ -69,7 +69,7 @@ export async function readFile(folder: string, filename: string): Promise<HookFi
 export async function readFolder(folder: string): Promise<HookFileContent[]> {
   const read: HookFileContent[] = [];
   let total = 0;
-  for (const [index, file] of (await listFiles(folder)).entries()) {
+  for (const [index, file] of (await listFolder(folder)).entries()) {
     if (index >= maxFiles) {
       read.push({ ...file, fault: `is more than the ${maxFiles} files that an app may have` });
       continue;
@@ -112,7 +112,7 @@ export async function writeFile(folder: string, filename: string, source: string
 }
 
 /** Removes a file; false when there is none. A link is no file, and stays. */
-export async function removeFile(folder: string, filename: string): Promise<boolean> {
+export async function removeFromFolder(folder: string, filename: string): Promise<boolean> {
   if (await statFile(folder, filename) === undefined) return false;
   try {
     await unlink(join(folder, filename));

@@ -3,7 +3,7 @@ import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Config } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
 import type { HookLoader, LoadResult } from '../ports.ts';
-import { type FolderOwner, hookFolder, listFiles } from './folder.ts';
+import { type FolderOwner, hookFolder, listFolder } from './folder.ts';
 
 /** Answers what became of it here. Throws `StorageError` when the others cannot be told. */
 export async function reloadInAllProcesses(
@@ -27,6 +27,6 @@ export async function loadEarlyFiles(
   { config, databases }: Pick<Deps, 'databases'> & { config: Pick<Config, 'hooks'> },
   owner: FolderOwner,
 ): Promise<void> {
-  if ((await listFiles(hookFolder(config, owner))).length === 0) return;
+  if ((await listFolder(hookFolder(config, owner))).length === 0) return;
   await databases.notify({ kind: 'hooks', workspace: owner.workspace.id, app: owner.id });
 }

@@ -7,7 +7,7 @@ import { isSameWorkspace } from '../../../storage/control/workspaces.ts';
 import type { Config } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
 import { failNoApp, failNoWorkspace } from '../../target.ts';
-import { hookFolder, readFile, removeEmpty, removeFile } from './folder.ts';
+import { hookFolder, readFile, removeEmpty, removeFromFolder } from './folder.ts';
 
 /**
  * To be called after a file was written. A deletion takes the row before it moves the files: when the row is there, all
@@ -27,7 +27,7 @@ export async function withdrawFromDeleted(
   const file = await readFile(folder, filename);
   // Another text is that of a later app.
   if (file !== undefined && 'source' in file && file.source === source) {
-    await removeFile(folder, filename);
+    await removeFromFolder(folder, filename);
     await removeEmpty(folder);
     await removeEmpty(dirname(folder));
   }

@@ -67,7 +67,7 @@ export function readJson(given: unknown): Json {
 }
 
 /** An object of JSON values. */
-export function readFields(given: unknown): Fields {
+export function readRecordFields(given: unknown): Fields {
   return readMembers(given) as Fields;
 }
 

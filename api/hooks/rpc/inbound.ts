@@ -12,7 +12,6 @@ import {
   readBoolean,
   readBytes,
   readFault,
-  readFields,
   readHeaders,
   readId,
   readInteger,
@@ -20,6 +19,7 @@ import {
   readList,
   readMembers,
   readNumber,
+  readRecordFields,
   readShortText,
   readText,
   readWord,
@@ -120,7 +120,7 @@ function readResult(
   const id = readId(given);
   switch (outcome) {
     case 'done':
-      return { type: 'result', id, outcome, changes: readFields(changes) };
+      return { type: 'result', id, outcome, changes: readRecordFields(changes) };
     case 'veto':
       return {
         type: 'result',
@@ -177,7 +177,7 @@ function readLog({ parent, level, message, file, fields }: Members): frames.LogF
     level: readWord(level, levels),
     message: readText(message),
     file: file === null ? null : readText(file),
-    fields: fields === null ? null : readFields(fields),
+    fields: fields === null ? null : readRecordFields(fields),
   };
 }
 
@@ -186,8 +186,8 @@ type Arguments = { [Method in keyof CallTable]: (args: readonly unknown[]) => Ca
 const argumentReaders: Arguments = {
   'records.findOne': ([coll, id]) => [readText(coll), readText(id)],
   'records.list': ([coll, query]) => [readText(coll), readQuery(query)],
-  'records.create': ([coll, fields]) => [readText(coll), readFields(fields)],
-  'records.update': ([coll, id, fields]) => [readText(coll), readText(id), readFields(fields)],
+  'records.create': ([coll, fields]) => [readText(coll), readRecordFields(fields)],
+  'records.update': ([coll, id, fields]) => [readText(coll), readText(id), readRecordFields(fields)],
   'records.delete': ([coll, id]) => [readText(coll), readText(id)],
   'users.findOne': ([id]) => [readText(id)],
   'files.get': ([id]) => [readText(id)],

@@ -4,14 +4,14 @@ import { Outage } from '../../../storage/connections/outage.ts';
 import { Client } from '../../../storage/connections/client.ts';
 import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { Pool, type Sql } from '../../../storage/connections/pool.ts';
-import { Turns } from '../../../storage/connections/connection-scheduler.ts';
+import { ConnectionScheduler } from '../../../storage/connections/connection-scheduler.ts';
 import { ownInstallation } from '../../harness/database.ts';
 
 const forever = 2 ** 30;
 
 /** Turns of connections that are only names, and who was admitted from the line, in order. */
 function line(most: number, longest = forever) {
-  const turns = new Turns<string>({ most, longest });
+  const turns = new ConnectionScheduler<string>({ slots: most, maxTurnMs: longest });
   const admitted: string[] = [];
   const enter = (name: string) => {
     const turn = turns.enter(name);
@@ -70,8 +70,9 @@ it('takes a turn that lasts too long, and counts it no more when it ends', async
 /** Two pools of one connection each, of which one at a time has a turn. */
 async function twoPools(longest: number) {
   const own = await ownInstallation();
-  const turns = new Turns<Client>({ most: 1, longest });
-  const open = () => new Pool(own.access, { cap: 1, permits: unlimitedPermits, now: Date.now, turns });
+  const turns = new ConnectionScheduler<Client>({ slots: 1, maxTurnMs: longest });
+  const open = () =>
+    new Pool(own.access, { cap: 1, permits: unlimitedPermits, now: Date.now, scheduler: turns });
   const pools = [open(), open()] as const;
   onTestFinished(async () => {
     await Promise.all(pools.map((pool) => pool.end()));
@@ -125,8 +126,8 @@ it('goes on when a connection is lost that has a turn, or waits for one', async 
 it('leaves nothing behind where a connection cannot be opened', async () => {
   const own = await ownInstallation();
   onTestFinished(own.remove);
-  const turns = new Turns<Client>({ most: 1, longest: forever });
-  const options = { now: 0, onLost: () => undefined, outage: new Outage(), turns };
+  const turns = new ConnectionScheduler<Client>({ slots: 1, maxTurnMs: forever });
+  const options = { now: 0, onLost: () => undefined, outage: new Outage(), scheduler: turns };
   const nowhere = new Client({ ...own.access, database: 'nowhere' }, options);
   await expect(nowhere.run((sql) => pid(sql))).rejects.toThrow();
   const there = new Client(own.access, options);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { makeDatabase } from '../../../storage/provision/database.ts';
 import { addActivity, sumActivity } from '../../../storage/control/usage.ts';
-import { insertWorkspace, removeWorkspace } from '../../../storage/control/workspaces.ts';
+import { deleteWorkspace, insertWorkspace } from '../../../storage/control/workspaces.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 import { somebodyWaits } from '../../harness/waiting.ts';
 
@@ -34,7 +34,7 @@ it('of a workspace that is being deleted is left out, and that of the others is 
     hook_runs: 1,
   }));
   const { adding } = await control.transaction(async (sql) => {
-    await removeWorkspace(sql, { id: 'going', database: databases.get('going') ?? '' });
+    await deleteWorkspace(sql, { id: 'going', database: databases.get('going') ?? '' });
     const adding = control.run((other) => addActivity(other, now, used));
     while (!await somebodyWaits(sql));
     return { adding };

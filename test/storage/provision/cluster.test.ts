@@ -1,7 +1,7 @@
 // Databases made and dropped, whatever happens in between.
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { removeApp } from '../../../storage/workspace/apps.ts';
+import { deleteApp } from '../../../storage/workspace/apps.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { currentVersions } from '../../../storage/provision/cluster.ts';
 import { makeDatabase } from '../../../storage/provision/database.ts';
@@ -191,7 +191,7 @@ describe('an app', () => {
     const busy = app.run((sql) => sql`select pg_sleep(5)`).catch((error: unknown) => error);
     const drop = (fault: boolean) =>
       storage.databases.provisioner(database).transaction(async (sql) => {
-        await removeApp(sql, schema.slice(2), schema);
+        await deleteApp(sql, schema.slice(2), schema);
         await dropAppSchema(sql, schema);
         if (fault) throw new Error('killed here');
       });

@@ -6,10 +6,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type DeletedOwner, HookFilesTombstone } from '../../../../api/hooks/files/tombstones.ts';
 import { putHookFile } from '../../../../api/hooks/files/files.ts';
 import type { HookLoader } from '../../../../api/hooks/ports.ts';
-import { removeApp } from '../../../../storage/workspace/apps.ts';
+import { deleteApp } from '../../../../storage/workspace/apps.ts';
 import type { AppDefinition } from '../../../../storage/definition.ts';
 import type { Connection, Sql } from '../../../../storage/connections/pool.ts';
-import { removeWorkspace } from '../../../../storage/control/workspaces.ts';
+import { deleteWorkspace } from '../../../../storage/control/workspaces.ts';
 import { type BareApp, bareApp } from '../../../harness/bare-app.ts';
 import { hookSettings } from '../../../harness/hook-settings.ts';
 
@@ -74,7 +74,7 @@ it('goes with an app', async () => {
   const { schema, workspace: { database } } = definition;
   const answer = await putLate({
     connection: app.deps.databases.provisioner(database),
-    remove: (sql) => removeApp(sql, 'shop', schema),
+    remove: (sql) => deleteApp(sql, 'shop', schema),
     owner: { workspace: 'acme', app: 'shop', schema },
   });
   expect(answer).toMatchObject({ code: 'app_not_found' });
@@ -86,7 +86,7 @@ it('is left to a later app that has put another text there', async () => {
   const file = join(dir, 'acme', 'shop', 'late.js');
   const answer = await putLate({
     connection: app.deps.databases.provisioner(database),
-    remove: (sql) => removeApp(sql, 'shop', schema),
+    remove: (sql) => deleteApp(sql, 'shop', schema),
     owner: { workspace: 'acme', app: 'shop', schema },
     meanwhile: () => writeFile(file, 'of the later app'),
   });
@@ -98,7 +98,7 @@ it('is left to a later app that has put another text there', async () => {
 it('goes with a workspace', async () => {
   const answer = await putLate({
     connection: app.deps.databases.control,
-    remove: (sql) => removeWorkspace(sql, definition.workspace),
+    remove: (sql) => deleteWorkspace(sql, definition.workspace),
     owner: { workspace: 'acme', database: definition.workspace.database },
   });
   expect(answer).toMatchObject({ code: 'workspace_not_found' });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { HookFilesTombstone, settleTombstones } from '../../../../api/hooks/files/tombstones.ts';
-import { removeApp } from '../../../../storage/workspace/apps.ts';
+import { deleteApp } from '../../../../storage/workspace/apps.ts';
 import { unlimitedPermits } from '../../../../storage/connections/permits.ts';
 import { Pool } from '../../../../storage/connections/pool.ts';
 import { type BareApp, bareApp } from '../../../harness/bare-app.ts';
@@ -96,7 +96,7 @@ describe('the hook files of an app', () => {
       );
     let settled: Promise<void> | undefined;
     await other.transaction(async (sql) => {
-      await removeApp(sql, id, schema);
+      await deleteApp(sql, id, schema);
       await new HookFilesTombstone(parts).create(owner);
       settled = settleTombstones(parts);
       await Promise.race([settled, expect.poll(waits).toHaveLength(1)]);
@@ -110,7 +110,7 @@ describe('the hook files of an app', () => {
     const tombstone = new HookFilesTombstone(deps());
     const deletion = tombstone.during(async () => {
       await tombstone.create({ workspace: 'acme', app: 'shop', schema });
-      await app.deps.databases.provisioner(database).run((sql) => removeApp(sql, 'shop', schema));
+      await app.deps.databases.provisioner(database).run((sql) => deleteApp(sql, 'shop', schema));
       throw new Error('connection lost');
     });
     await expect(deletion).rejects.toThrow('connection lost');
