@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, as, type Caller, expectOk } from '../harness/api.ts';
 import { expectError } from '../harness/expectations.ts';
-import { type RuledApp, ruledApp } from '../harness/ruled-app.ts';
+import { type RuledApp, ruledApp } from '../harness/scenario.ts';
 
 let app: RuledApp;
 let admin: Caller;

@@ -1,7 +1,7 @@
 // Two users of one app, each with a profile that only they may read, and posts of everybody's that point to them.
 import { as, type Caller, expectOk, type OwnApp, type OwnWorkspace } from './api.ts';
 import { password, profileApp } from './profiles.ts';
-import { ruleBody } from './ruled-app.ts';
+import { ruleBody } from './scenario.ts';
 import { freshEmail } from './users.ts';
 
 /** A user who is logged in, and has a profile whose nick is `secret`. */

@@ -1,6 +1,6 @@
 // An app whose collections of kind `auth` hold profiles of its workspace's users.
 import { as, type Caller, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from './api.ts';
-import { ruleBody, type Rules } from './ruled-app.ts';
+import { ruleBody, type Rules } from './scenario.ts';
 
 /** The password of everybody whom a test registers through a profile. */
 export const password = 'a password of the user';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Ask, type EventClient, openEvents } from '../api/realtime/event-client.ts';
 import { type Answer, expectOk, serverUrl } from './api.ts';
-import type { RuledApp, Rules } from './ruled-app.ts';
+import type { RuledApp, Rules } from './scenario.ts';
 
 /** Fields of a watched collection when none are given. */
 export const watchedFields = [{ name: 'title', kind: 'text' }, { name: 'owner', kind: 'text' }];

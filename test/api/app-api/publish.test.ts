@@ -1,7 +1,7 @@
 // Custom events of hooks, as subscribers get them.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, serverUrl } from '../../harness/api.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../../harness/ruled-app.ts';
+import { type EndUser, type RuledApp, ruledApp } from '../../harness/scenario.ts';
 import { tokenOf, type Watched, watched } from '../../harness/watched.ts';
 import { openSocket } from '../realtime/socket-client.ts';
 

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { type RuledApp, ruledApp } from '../../harness/ruled-app.ts';
+import { type RuledApp, ruledApp } from '../../harness/scenario.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
 import { lockCollections } from '../../../storage/app/collections.ts';
 import { ownerRole } from '../../../storage/sql/ids.ts';

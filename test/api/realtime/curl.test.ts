@@ -3,7 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
 import { serverUrl } from '../../harness/api.ts';
-import { ruledApp } from '../../harness/ruled-app.ts';
+import { ruledApp } from '../../harness/scenario.ts';
 import { tokenOf, watched } from '../../harness/watched.ts';
 
 const running: ChildProcessWithoutNullStreams[] = [];

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { as, master, serverUrl } from '../../harness/api.ts';
 import { expectStandingHeaders } from '../../harness/expectations.ts';
 import { sendRaw } from '../../harness/raw-requests.ts';
-import { type RuledApp, ruledApp } from '../../harness/ruled-app.ts';
+import { type RuledApp, ruledApp } from '../../harness/scenario.ts';
 import { handshake } from './socket-client.ts';
 
 const port = Number(new URL(serverUrl()).port);

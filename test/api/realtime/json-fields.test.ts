@@ -1,7 +1,7 @@
 // Streams of records with JSON fields, whose rules and filters look into them.
 import { beforeAll, expect, it } from 'vitest';
 import { expectOk } from '../../harness/api.ts';
-import { type RuledApp, ruledApp, title } from '../../harness/ruled-app.ts';
+import { type RuledApp, ruledApp, title } from '../../harness/scenario.ts';
 import { titlesOf, type Watched, watched } from '../../harness/watched.ts';
 
 const json = { name: 'meta', kind: 'json' };

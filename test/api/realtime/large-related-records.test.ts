@@ -1,7 +1,7 @@
 // Streams whose rule or filter reads large related records.
 import { expect, it } from 'vitest';
 import { expectOk } from '../../harness/api.ts';
-import { ruledApp, title } from '../../harness/ruled-app.ts';
+import { ruledApp, title } from '../../harness/scenario.ts';
 import { watched } from '../../harness/watched.ts';
 
 it('ends alone when the related records are too large to be read at once, and comes back behind the events', async () => {

@@ -1,7 +1,7 @@
 // Rules and filters that read the query parameters of a stream.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, serverUrl } from '../../harness/api.ts';
-import { type RuledApp, ruledApp } from '../../harness/ruled-app.ts';
+import { type RuledApp, ruledApp } from '../../harness/scenario.ts';
 import { titlesOf, type Watched, watched } from '../../harness/watched.ts';
 import { openEvents } from './event-client.ts';
 import { openSocket, type SocketClient } from './socket-client.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk } from '../../harness/api.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../../harness/ruled-app.ts';
+import { type EndUser, type RuledApp, ruledApp } from '../../harness/scenario.ts';
 import { titlesOf, watched, watchedFields } from '../../harness/watched.ts';
 
 let app: RuledApp;

@@ -1,7 +1,7 @@
 // Live changes under rules and filters that read related records: a stream shows the records of a list.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectOk } from '../../harness/api.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../../harness/ruled-app.ts';
+import { type EndUser, type RuledApp, ruledApp } from '../../harness/scenario.ts';
 import { titlesOf, tokenOf, type Watched, watched, watchedFields } from '../../harness/watched.ts';
 import { quoteIdentifier } from '../../../storage/sql/quote.ts';
 

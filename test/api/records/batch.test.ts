@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, as, type Caller, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../../harness/ruled-app.ts';
+import { type EndUser, type RuledApp, ruledApp } from '../../harness/scenario.ts';
 
 let app: RuledApp;
 let admin: Caller;

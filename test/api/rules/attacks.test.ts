@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { as, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { type EndUser, owner, ruledApp, title, titlesOf } from '../../harness/ruled-app.ts';
+import { type EndUser, owner, ruledApp, title, titlesOf } from '../../harness/scenario.ts';
 
 const app = await ruledApp();
 const { admin } = app;

@@ -1,7 +1,7 @@
 // A `get` rule is checked in memory where possible, a `list` rule in the database: both admit the same records.
 import { beforeAll, expect, it } from 'vitest';
 import { expectOk } from '../../harness/api.ts';
-import { type EndUser, owner, type RuledApp, ruledApp, title } from '../../harness/ruled-app.ts';
+import { type EndUser, owner, type RuledApp, ruledApp, title } from '../../harness/scenario.ts';
 
 let app: RuledApp;
 let user: EndUser;

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { as, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { ruledApp, title } from '../../harness/ruled-app.ts';
+import { ruledApp, title } from '../../harness/scenario.ts';
 
 const app = await ruledApp();
 const user = await app.user();

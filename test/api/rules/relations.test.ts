@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { upload } from '../../harness/file-app.ts';
-import { owner, ruledApp, title, titlesOf } from '../../harness/ruled-app.ts';
+import { owner, ruledApp, title, titlesOf } from '../../harness/scenario.ts';
 
 const app = await ruledApp();
 const { admin } = app;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type Answer, as, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { owner, ruledApp, title, titlesOf } from '../../harness/ruled-app.ts';
+import { owner, ruledApp, title, titlesOf } from '../../harness/scenario.ts';
 
 const own = 'owner = @request.auth.id';
 const app = await ruledApp();

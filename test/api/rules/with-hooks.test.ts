@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { type HookedApp, hookedApp, seen } from '../../harness/hooked-app.ts';
-import { ruleBody } from '../../harness/ruled-app.ts';
+import { ruleBody } from '../../harness/scenario.ts';
 import { type OwnUser, ownUser } from '../../harness/users.ts';
 
 let own: OwnWorkspace;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, type Caller, expectOk, serverUrl } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../../harness/ruled-app.ts';
+import { type EndUser, type RuledApp, ruledApp } from '../../harness/scenario.ts';
 import { titlesOf, tokenOf, type Watched, watched } from '../../harness/watched.ts';
 import { openEvents } from '../realtime/event-client.ts';
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, type Caller, expectOk } from '../../../harness/api.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../../../harness/ruled-app.ts';
+import { type EndUser, type RuledApp, ruledApp } from '../../../harness/scenario.ts';
 
 let app: RuledApp;
 let admin: Caller;

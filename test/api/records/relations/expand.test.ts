@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, type Caller, expectOk } from '../../../harness/api.ts';
 import { expectError } from '../../../harness/expectations.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../../../harness/ruled-app.ts';
+import { type EndUser, type RuledApp, ruledApp } from '../../../harness/scenario.ts';
 
 const anyone = as();
 let app: RuledApp;
