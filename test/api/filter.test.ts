@@ -2,17 +2,17 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, as, type Caller, expectOk } from '../harness/api.ts';
 import { expectError } from '../harness/expectations.ts';
-import { type RuledApp, ruledApp } from '../harness/scenario.ts';
+import { type Scenario, scenario } from '../harness/scenario.ts';
 
-let app: RuledApp;
+let app: Scenario;
 let admin: Caller;
 let posts: string;
 
 beforeAll(async () => {
-  app = await ruledApp();
+  app = await scenario();
   ({ admin } = app);
   await app.define('people', [{ name: 'name', kind: 'text' }], { get: 'any' });
-  const ada = expectOk(await admin.post(`${app.path}/people/records`, { name: 'Ada' })).id;
+  const ada = expectOk(await admin.post(`${app.collections}/people/records`, { name: 'Ada' })).id;
   posts = await app.define('posts', [
     { name: 'title', kind: 'text' },
     { name: 'views', kind: 'number' },

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Announces, readDescription } from '../contract/described.ts';
 import { additions, type Endpoint, specified } from '../contract/endpoints.ts';
-import { expectOk, type OwnApp, type OwnWorkspace, ownWorkspace, send, serverUrl } from '../harness/api.ts';
+import { type OwnApp, type OwnWorkspace, send, serverUrl } from '../harness/api.ts';
 import { expectError } from '../harness/expectations.ts';
+import { scenario } from '../harness/scenario.ts';
 
 const odd = {
   'a NUL character': '%00',
@@ -22,10 +23,8 @@ let app: OwnApp;
 let announces: Announces;
 
 beforeAll(async () => {
-  own = await ownWorkspace();
-  [app, announces] = await Promise.all([own.app(), readDescription()]);
-  const schema = { id: 'orders', kind: 'base', fields: [{ name: 'title', kind: 'text' }] };
-  expectOk(await app.admin.post(`${app.path}/collections`, { schema }));
+  announces = await readDescription();
+  ({ workspace: own, app } = await scenario({ collections: { orders: [{ name: 'title', kind: 'text' }] } }));
 });
 
 /** The path, for each of its parameters, with that one odd and the others real. */

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Ask, type EventClient, openEvents } from '../api/realtime/event-client.ts';
 import { type Answer, expectOk, serverUrl } from './api.ts';
-import type { RuledApp, Rules } from './scenario.ts';
+import type { Rules, Scenario } from './scenario.ts';
 
 /** Fields of a watched collection when none are given. */
 export const watchedFields = [{ name: 'title', kind: 'text' }, { name: 'owner', kind: 'text' }];
@@ -22,13 +22,13 @@ export interface Watched {
 
 /** Makes a collection under a name that no other test has. */
 export async function watched(
-  app: RuledApp,
+  app: Scenario,
   rules: Rules = { list: 'any' },
-  fields: unknown[] = watchedFields,
+  fields: readonly object[] = watchedFields,
 ): Promise<Watched> {
   const name = `c${randomUUID().slice(0, 8)}`;
   const records = await app.define(name, fields, rules);
-  const events = `${app.path}/${name}/events`;
+  const events = `${app.collections}/${name}/events`;
   return {
     name,
     records,

@@ -1,23 +1,17 @@
 // What hooks may do with `$app`, over HTTP.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { as, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { as, expectOk, type OwnApp, type OwnWorkspace } from '../../harness/api.ts';
+import { scenario } from '../../harness/scenario.ts';
 
 let own: OwnWorkspace;
 let app: OwnApp;
 
 beforeAll(async () => {
-  own = await ownWorkspace();
-  app = await own.app();
-  const schema = {
-    id: 'posts',
-    kind: 'base',
-    fields: [{ name: 'title', kind: 'text', required: true }, {
-      name: 'state',
-      kind: 'select',
-      options: ['a', 'b'],
-    }],
-  };
-  expectOk(await app.admin.post(`${app.path}/collections`, { schema }));
+  const posts = [
+    { name: 'title', kind: 'text', required: true },
+    { name: 'state', kind: 'select', options: ['a', 'b'] },
+  ];
+  ({ workspace: own, app } = await scenario({ collections: { posts } }));
 });
 
 /** Deploys a route that returns what the code returns, and requests it. */

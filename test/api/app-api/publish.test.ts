@@ -1,19 +1,19 @@
 // Custom events of hooks, as subscribers get them.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, serverUrl } from '../../harness/api.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../../harness/scenario.ts';
+import { type EndUser, type Scenario, scenario } from '../../harness/scenario.ts';
 import { tokenOf, type Watched, watched } from '../../harness/watched.ts';
 import { openSocket } from '../realtime/socket-client.ts';
 
-let app: RuledApp;
+let app: Scenario;
 /** Path of the app; `app.path` is that of its collections. */
 let path: string;
 let ada: EndUser;
 let bob: EndUser;
 
 beforeAll(async () => {
-  app = await ruledApp();
-  path = app.path.replace(/\/collections$/, '');
+  app = await scenario();
+  path = app.collections.replace(/\/collections$/, '');
   [ada, bob] = [await app.user(), await app.user()];
   const source = `routerAdd('POST', '/publish', async (e) => {
     const given = await e.request.json();

@@ -1,17 +1,15 @@
 // The audit log as JSON Lines.
 import { beforeAll, expect, it } from 'vitest';
-import { as, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace, serverUrl } from '../../harness/api.ts';
+import { as, expectOk, type OwnApp, type OwnWorkspace, serverUrl } from '../../harness/api.ts';
+import { scenario } from '../../harness/scenario.ts';
 
 let workspace: OwnWorkspace;
 let app: OwnApp;
 beforeAll(async () => {
-  workspace = await ownWorkspace();
-  app = await workspace.app('shop');
+  ({ workspace, app } = await scenario({ collections: { notes: [{ name: 'title', kind: 'text' }] } }));
   for (let round = 0; round < 5; round++) {
     expectOk(await workspace.admin.patch(app.path, { name: `Name ${round}` }));
   }
-  const schema = { id: 'notes', fields: [{ name: 'title', kind: 'text' }] };
-  expectOk(await app.admin.post(`${app.path}/collections`, { schema }));
 });
 
 const lines = (text: string) =>

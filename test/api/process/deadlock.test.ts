@@ -2,22 +2,22 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { type RuledApp, ruledApp } from '../../harness/scenario.ts';
+import { type Scenario, scenario } from '../../harness/scenario.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
 import { lockCollections } from '../../../storage/app/collections.ts';
 import { ownerRole } from '../../../storage/sql/ids.ts';
 import { quoteIdentifier } from '../../../storage/sql/quote.ts';
 import { qualified } from '../../../storage/app/tables.ts';
 
-let app: RuledApp;
+let app: Scenario;
 let batch: string;
 
 beforeAll(async () => {
-  app = await ruledApp();
+  app = await scenario();
   for (const id of ['deadlock_first', 'deadlock_second']) {
     await app.define(id, [{ name: 'title', kind: 'text' }]);
   }
-  batch = app.path.replace(/collections$/, 'batch');
+  batch = app.collections.replace(/collections$/, 'batch');
 });
 
 interface Place {
@@ -26,12 +26,14 @@ interface Place {
 }
 
 async function create(collection: string): Promise<Place> {
-  const { id } = expectOk(await app.admin.post(`${app.path}/${collection}/records`, { title: 'as it was' }));
+  const { id } = expectOk(
+    await app.admin.post(`${app.collections}/${collection}/records`, { title: 'as it was' }),
+  );
   return { collection, id };
 }
 
 async function titleOf({ collection, id }: Place): Promise<string> {
-  return expectOk(await app.admin.get(`${app.path}/${collection}/records/${id}`)).fields.title;
+  return expectOk(await app.admin.get(`${app.collections}/${collection}/records/${id}`)).fields.title;
 }
 
 /** PostgreSQL has ended another transaction than it was to, or the batch ended too early. */
@@ -152,8 +154,10 @@ describe('a batch of an admin', () => {
     'takes $of in one order, whatever its own is, so that two of them end each other no more',
     async ({ held, other }) => {
       for (const { collection, id } of [other, held]) {
-        await app.admin.delete(`${app.path}/${collection}/records/${id}`);
-        expectOk(await app.admin.post(`${app.path}/${collection}/records`, { id, title: 'as it was' }));
+        await app.admin.delete(`${app.collections}/${collection}/records/${id}`);
+        expectOk(
+          await app.admin.post(`${app.collections}/${collection}/records`, { id, title: 'as it was' }),
+        );
       }
       const change = (place: Place) => ({ method: 'PATCH', ...place, body: { title: 'changed' } });
       const { answer, free } = await app.inDatabase(async (sql) => {
@@ -214,7 +218,7 @@ async function changeOnce(collection: string) {
     // Else what the change waits for could not be seen.
     await sql.unsafe(`begin; set local role ${quoteIdentifier(ownerRole(schema))}`);
     await sql.unsafe(`lock table ${qualified({ schema, collection })} in row exclusive mode`);
-    const answering = app.admin.patch(`${app.path}/${collection}`, {
+    const answering = app.admin.patch(`${app.collections}/${collection}`, {
       schema: { fields: [{ name: 'title', kind: 'text' }, { name: 'more', kind: 'number' }] },
     });
     try {

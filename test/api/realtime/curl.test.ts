@@ -3,7 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
 import { serverUrl } from '../../harness/api.ts';
-import { ruledApp } from '../../harness/scenario.ts';
+import { scenario } from '../../harness/scenario.ts';
 import { tokenOf, watched } from '../../harness/watched.ts';
 
 const running: ChildProcessWithoutNullStreams[] = [];
@@ -26,7 +26,7 @@ function curl(...args: string[]) {
 }
 
 it('curl -N shows changes as they happen, those that the rule lets its user see', async () => {
-  const app = await ruledApp();
+  const app = await scenario();
   const ada = await app.user();
   const orders = await watched(app, { list: 'owner = @request.auth.id' });
   const stream = curl(serverUrl() + orders.events, '-H', `Authorization: Bearer ${tokenOf(ada)}`);

@@ -3,17 +3,17 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { as, master, serverUrl } from '../../harness/api.ts';
 import { expectStandingHeaders } from '../../harness/expectations.ts';
 import { sendRaw } from '../../harness/raw-requests.ts';
-import { type RuledApp, ruledApp } from '../../harness/scenario.ts';
+import { type Scenario, scenario } from '../../harness/scenario.ts';
 import { handshake } from './socket-client.ts';
 
 const port = Number(new URL(serverUrl()).port);
 
-let app: RuledApp;
+let app: Scenario;
 let path: string;
 
 beforeAll(async () => {
-  app = await ruledApp();
-  path = app.path.replace(/\/collections$/, '/realtime');
+  app = await scenario();
+  path = app.collections.replace(/\/collections$/, '/realtime');
 });
 
 /** A handshake as bytes. */

@@ -1,17 +1,17 @@
 // Streams of records with JSON fields, whose rules and filters look into them.
 import { beforeAll, expect, it } from 'vitest';
 import { expectOk } from '../../harness/api.ts';
-import { type RuledApp, ruledApp, title } from '../../harness/scenario.ts';
+import { type Scenario, scenario, title } from '../../harness/scenario.ts';
 import { titlesOf, type Watched, watched } from '../../harness/watched.ts';
 
 const json = { name: 'meta', kind: 'json' };
 
-let app: RuledApp;
+let app: Scenario;
 let authors: Watched;
 let posts: Watched;
 
 beforeAll(async () => {
-  app = await ruledApp();
+  app = await scenario();
   authors = await watched(app, { get: 'any' }, [title, json]);
   const author = { name: 'author', kind: 'relation', target: authors.name };
   posts = await watched(app, { list: 'meta.open = true' }, [title, json, author]);
@@ -43,7 +43,7 @@ it('end when what they look into is too large to be read at once', async () => {
     body: { author: id, meta: { open: true } },
   }));
   const looking = await posts.watch({ filter: 'author.meta.text != "x"' });
-  expectOk(await app.admin.post(app.path.replace(/collections$/, 'batch'), { requests }));
+  expectOk(await app.admin.post(app.collections.replace(/collections$/, 'batch'), { requests }));
   await looking.closed;
   expect(looking.events).toMatchObject([{ event: 'reset' }]);
 });

@@ -1,11 +1,11 @@
 // Streams whose rule or filter reads large related records.
 import { expect, it } from 'vitest';
 import { expectOk } from '../../harness/api.ts';
-import { ruledApp, title } from '../../harness/scenario.ts';
+import { scenario, title } from '../../harness/scenario.ts';
 import { watched } from '../../harness/watched.ts';
 
 it('ends alone when the related records are too large to be read at once, and comes back behind the events', async () => {
-  const app = await ruledApp();
+  const app = await scenario();
   const authors = await watched(app, { get: 'any' }, [title]);
   const author = { name: 'author', kind: 'relation', target: authors.name };
   const posts = await watched(app, { list: 'any' }, [title, author]);
@@ -14,7 +14,7 @@ it('ends alone when the related records are too large to be read at once, and co
   const requests = made.map(({ id }) => ({ method: 'POST', collection: posts.name, body: { author: id } }));
   const filter = 'author.title != "x"';
   const [looking, direct] = [await posts.watch({ filter }), await posts.watch()];
-  expectOk(await app.admin.post(app.path.replace(/collections$/, 'batch'), { requests }));
+  expectOk(await app.admin.post(app.collections.replace(/collections$/, 'batch'), { requests }));
   await Promise.all([direct.count(10), looking.closed]);
   expect(looking.events).toMatchObject([{ event: 'reset' }]);
   expect(looking.body).toContain('retry: 30000');

@@ -1,22 +1,22 @@
 // Rules and filters that read the query parameters of a stream.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, serverUrl } from '../../harness/api.ts';
-import { type RuledApp, ruledApp } from '../../harness/scenario.ts';
+import { type Scenario, scenario } from '../../harness/scenario.ts';
 import { titlesOf, type Watched, watched } from '../../harness/watched.ts';
 import { openEvents } from './event-client.ts';
 import { openSocket, type SocketClient } from './socket-client.ts';
 
-let app: RuledApp;
+let app: Scenario;
 let port: number;
 
 beforeAll(async () => {
-  app = await ruledApp();
+  app = await scenario();
   port = Number(new URL(serverUrl()).port);
 });
 
 const open = ({ events }: Watched, query: string) => openEvents(port, { path: `${events}?${query}` });
 const socket = (query: string) =>
-  openSocket(port, {}, `${app.path.replace(/collections$/, 'realtime')}?${query}`);
+  openSocket(port, {}, `${app.collections.replace(/collections$/, 'realtime')}?${query}`);
 
 /** The titles that a socket is told of, up to the last one. */
 async function toldTo(client: SocketClient, from: number): Promise<unknown[]> {

@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk } from '../../harness/api.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../../harness/scenario.ts';
+import { type EndUser, type Scenario, scenario } from '../../harness/scenario.ts';
 import { titlesOf, watched, watchedFields } from '../../harness/watched.ts';
 
-let app: RuledApp;
+let app: Scenario;
 let ada: EndUser;
 
 beforeAll(async () => {
-  app = await ruledApp();
+  app = await scenario();
   ada = await app.user();
 });
 
@@ -122,7 +122,7 @@ describe('an event stream', () => {
   it('tells of a batch in its order once it is committed, and nothing of one that fails', async () => {
     const orders = await watched(app);
     const client = await orders.watch();
-    const path = app.path.replace(/collections$/, 'batch');
+    const path = app.collections.replace(/collections$/, 'batch');
     const id = randomUUID();
     const create = { method: 'POST', collection: orders.name, body: { id, title: 'one' } };
     const change = { method: 'PATCH', collection: orders.name, id, body: { title: 'two' } };

@@ -1,16 +1,16 @@
 // Live changes under rules and filters that read related records: a stream shows the records of a list.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectOk } from '../../harness/api.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../../harness/scenario.ts';
+import { type EndUser, type Scenario, scenario } from '../../harness/scenario.ts';
 import { titlesOf, tokenOf, type Watched, watched, watchedFields } from '../../harness/watched.ts';
 import { quoteIdentifier } from '../../../storage/sql/quote.ts';
 
-let app: RuledApp;
+let app: Scenario;
 let ada: EndUser;
 let bob: EndUser;
 
 beforeAll(async () => {
-  app = await ruledApp();
+  app = await scenario();
   [ada, bob] = [await app.user(), await app.user()];
 });
 
@@ -100,7 +100,7 @@ describe('a rule with relations on a stream', () => {
     await hers.count(1);
     const remove = (collection: string, id: string) => ({ method: 'DELETE', collection, id });
     expectOk(
-      await app.admin.post(app.path.replace(/collections$/, 'batch'), {
+      await app.admin.post(app.collections.replace(/collections$/, 'batch'), {
         requests: [remove(posts.name, post.id), remove(authors.name, author.id), remove(orgs.name, org.id)],
       }),
     );

@@ -2,15 +2,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk } from '../../harness/api.ts';
 import { openForge } from '../../harness/forge.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../../harness/scenario.ts';
+import { type EndUser, type Scenario, scenario } from '../../harness/scenario.ts';
 import { titlesOf, tokenOf, watched } from '../../harness/watched.ts';
 
-let app: RuledApp;
+let app: Scenario;
 let ada: EndUser;
 let bob: EndUser;
 
 beforeAll(async () => {
-  app = await ruledApp();
+  app = await scenario();
   [ada, bob] = [await app.user(), await app.user()];
 });
 
@@ -76,7 +76,7 @@ describe('sse.authz-live: a real event stream', () => {
 
   it('keeps the token that an app admin has, and ends with its right to the app', async () => {
     const orders = await watched(app, {});
-    const appId = app.path.split('/')[5] ?? '';
+    const appId = app.collections.split('/')[5] ?? '';
     const other = await app.workspace.app();
     const login = await app.workspace.login([appId]);
     const client = await orders.watch({ token: tokenOf(login) });
@@ -114,7 +114,7 @@ describe('sse.authz-live: a real event stream', () => {
   it('ends with its collection', async () => {
     const orders = await watched(app);
     const client = await orders.watch();
-    expectOk(await app.admin.delete(`${app.path}/${orders.name}`));
+    expectOk(await app.admin.delete(`${app.collections}/${orders.name}`));
     await client.closed;
     expect((await as().get(orders.events)).status).toBe(404);
   });

@@ -2,20 +2,20 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectOk, serverUrl } from '../../harness/api.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../../harness/scenario.ts';
+import { type EndUser, type Scenario, scenario } from '../../harness/scenario.ts';
 import { openSocket } from './socket-client.ts';
 
 const port = Number(new URL(serverUrl()).port);
 const fields = [{ name: 'title', kind: 'text' }, { name: 'owner', kind: 'text' }];
 
-let app: RuledApp;
+let app: Scenario;
 let ada: EndUser;
 let path: string;
 
 beforeAll(async () => {
-  app = await ruledApp();
+  app = await scenario();
   ada = await app.user();
-  path = app.path.replace(/\/collections$/, '/realtime');
+  path = app.collections.replace(/\/collections$/, '/realtime');
 });
 
 async function collection(list: string): Promise<{ name: string; records: string }> {
@@ -161,7 +161,7 @@ describe('a WebSocket', () => {
     await client.subscribe('staying', { collection: staying.name });
     await app.setRules(closing.name, { list: 'admin' });
     expect((await client.count(4))[3]).toMatchObject({ type: 'error', id: 'closing', code: 'forbidden' });
-    expectOk(await app.admin.delete(`${app.path}/${dropped.name}`));
+    expectOk(await app.admin.delete(`${app.collections}/${dropped.name}`));
     expect((await client.count(5))[4]).toMatchObject({ type: 'error', id: 'dropped', code: 'not_found' });
     expectOk(await app.admin.post(staying.records, { title: 'here' }));
     expect((await client.count(6))[5]).toMatchObject({ type: 'event', id: 'staying' });
@@ -169,11 +169,11 @@ describe('a WebSocket', () => {
   });
 
   it('says what is gone to those who subscribe: the collection, the app or the workspace', async () => {
-    const gone = await ruledApp();
+    const gone = await scenario();
     await gone.define('orders', fields, { list: 'any' });
-    const client = await openSocket(port, {}, gone.path.replace(/\/collections$/, '/realtime'));
+    const client = await openSocket(port, {}, gone.collections.replace(/\/collections$/, '/realtime'));
     const codes: unknown[] = [];
-    const { workspace, path: collections } = gone;
+    const { workspace, collections: collections } = gone;
     for (
       const [path, by] of [
         [`${collections}/orders`, gone.admin],

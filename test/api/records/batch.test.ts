@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, as, type Caller, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../../harness/scenario.ts';
+import { type EndUser, type Scenario, scenario } from '../../harness/scenario.ts';
 
-let app: RuledApp;
+let app: Scenario;
 let admin: Caller;
 let ada: EndUser;
 let batch: string;
@@ -17,10 +17,10 @@ type Request = Record<string, unknown>;
 const title = { name: 'title', kind: 'text', required: true };
 
 beforeAll(async () => {
-  app = await ruledApp();
+  app = await scenario();
   ({ admin } = app);
   ada = await app.user();
-  batch = app.path.replace(/collections$/, 'batch');
+  batch = app.collections.replace(/collections$/, 'batch');
   notes = await app.define('notes', [title, { name: 'code', kind: 'text', unique: true }], { list: 'any' });
   tags = await app.define('tags', [
     { name: 'note', kind: 'relation', target: 'notes', cascade_delete: true },
@@ -37,7 +37,7 @@ function send(caller: Caller, ...requests: Request[]): Promise<Answer> {
 }
 
 async function create(collection: string, body: Request): Promise<string> {
-  return String(expectOk(await admin.post(`${app.path}/${collection}/records`, body)).id);
+  return String(expectOk(await admin.post(`${app.collections}/${collection}/records`, body)).id);
 }
 
 async function total(records: string): Promise<number> {
@@ -141,7 +141,7 @@ describe('a batch', () => {
     const mine = { method: 'POST', collection: 'owned', body: { title: 'mine', owner: ada.id } };
     const { results } = expectOk(await send(ada, mine, mine));
     expect(results).toHaveLength(2);
-    const owned = `${app.path}/owned/records`;
+    const owned = `${app.collections}/owned/records`;
     const before = await total(owned);
     const forbidden = 'the access rule does not admit this';
     const theirs = { method: 'PATCH', collection: 'owned', id: foreign, body: { title: 'taken' } };

@@ -1,7 +1,8 @@
 // Whatever a client sends for a record or a list, the response is one that it can act on.
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type Caller, expectOk, ownWorkspace } from '../../harness/api.ts';
+import { type Answer, type Caller, expectOk } from '../../harness/api.ts';
+import { scenario } from '../../harness/scenario.ts';
 
 let admin: Caller;
 let collections: string;
@@ -11,11 +12,6 @@ let id: string;
 const kinds = ['text', 'number', 'bool', 'json', 'datetime', 'email', 'url', 'file', 'relation', 'select'];
 
 beforeAll(async () => {
-  const workspace = await ownWorkspace();
-  const app = await workspace.app();
-  admin = app.admin;
-  collections = `${app.path}/collections`;
-  records = `${collections}/fuzzed/records`;
   const settings: Record<string, object> = {
     text: { unique: true },
     datetime: { index: true },
@@ -23,7 +19,9 @@ beforeAll(async () => {
     select: { options: ['a', 'b'] },
   };
   const fields = kinds.map((kind) => ({ name: kind, kind, ...settings[kind] }));
-  expectOk(await admin.post(collections, { schema: { id: 'fuzzed', fields } }));
+  const made = await scenario({ collections: { fuzzed: fields } });
+  ({ admin, collections } = made);
+  records = made.records('fuzzed');
   id = expectOk(await admin.post(records, {})).id;
 });
 

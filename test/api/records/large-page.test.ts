@@ -1,18 +1,17 @@
 // Pages of records that are too large for one response.
 import { beforeAll, expect, it } from 'vitest';
-import { expectOk, type OwnApp, ownWorkspace } from '../../harness/api.ts';
+import { expectOk, type OwnApp } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
+import { scenario } from '../../harness/scenario.ts';
 
 let app: OwnApp;
 let records: string;
 
 beforeAll(async () => {
-  app = await (await ownWorkspace()).app();
   const fields = [{ name: 'text', kind: 'text' }, { name: 'meta', kind: 'json' }];
-  expectOk(
-    await app.admin.post(`${app.path}/collections`, { schema: { id: 'large', kind: 'base', fields } }),
-  );
-  records = `${app.path}/collections/large/records`;
+  const made = await scenario({ collections: { large: fields } });
+  app = made.app;
+  records = made.records('large');
   const text = 'x'.repeat(3_500_000);
   for (let count = 0; count < 10; count++) expectOk(await app.admin.post(records, { text, meta: [text] }));
 });

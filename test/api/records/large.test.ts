@@ -1,18 +1,18 @@
 // How long records may become, by themselves and together.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectOk, type OwnApp, ownWorkspace } from '../../harness/api.ts';
+import { expectOk, type OwnApp } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
+import { scenario } from '../../harness/scenario.ts';
 
 let app: OwnApp;
 let records: string;
 const text = 'x'.repeat(7_500_000);
 
 beforeAll(async () => {
-  app = await (await ownWorkspace()).app();
-  const fields = ['a', 'b', 'c'].map((name) => ({ name, kind: 'text' }));
-  const schema = { id: 'large', kind: 'base', fields: [...fields, { name: 'meta', kind: 'json' }] };
-  expectOk(await app.admin.post(`${app.path}/collections`, { schema }));
-  records = `${app.path}/collections/large/records`;
+  const texts = ['a', 'b', 'c'].map((name) => ({ name, kind: 'text' }));
+  const made = await scenario({ collections: { large: [...texts, { name: 'meta', kind: 'json' }] } });
+  app = made.app;
+  records = made.records('large');
 });
 
 async function make(input: Record<string, unknown> = {}): Promise<{ id: string; path: string }> {

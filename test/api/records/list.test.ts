@@ -1,7 +1,8 @@
 // Lists of records: pages and totals, order, and chosen fields.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, expectOk, ownWorkspace } from '../../harness/api.ts';
+import { type Caller, expectOk } from '../../harness/api.ts';
+import { scenario } from '../../harness/scenario.ts';
 
 let admin: Caller;
 let collections: string;
@@ -10,17 +11,14 @@ let records: string;
 const words = ['b', 'a', 'B', 'é', 'Z', 'ab', 'a b', '😀', 'z', '\uffff', ''];
 
 beforeAll(async () => {
-  const workspace = await ownWorkspace();
-  const app = await workspace.app();
-  admin = app.admin;
-  collections = `${app.path}/collections`;
-  records = `${collections}/words/records`;
   const fields = [
     { name: 'word', kind: 'text', index: true },
     { name: 'length', kind: 'number' },
     { name: 'seen', kind: 'datetime' },
   ];
-  expectOk(await admin.post(collections, { schema: { id: 'words', fields } }));
+  const made = await scenario({ collections: { words: fields } });
+  ({ admin, collections } = made);
+  records = made.records('words');
   for (const [n, word] of words.entries()) {
     const seen = new Date(Date.UTC(2026, 0, words.length - n)).toISOString();
     expectOk(await admin.post(records, { word, length: [...word].length, seen }));

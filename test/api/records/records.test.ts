@@ -1,8 +1,9 @@
 // Records through HTTP: written, read, changed, deleted; and what is refused leaves them as they were.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { as, type Caller, expectOk, type OwnApp, ownWorkspace } from '../../harness/api.ts';
+import { as, type Caller, expectOk, type OwnApp } from '../../harness/api.ts';
 import { upload } from '../../harness/file-app.ts';
+import { scenario } from '../../harness/scenario.ts';
 
 let app: OwnApp;
 let admin: Caller;
@@ -28,11 +29,9 @@ const fields = [
 const empty = Object.fromEntries(fields.map(({ name }) => [name, null]));
 
 beforeAll(async () => {
-  const workspace = await ownWorkspace();
-  app = await workspace.app();
-  admin = app.admin;
-  records = `${app.path}/collections/things/records`;
-  expectOk(await admin.post(`${app.path}/collections`, { schema: { id: 'things', fields } }));
+  const made = await scenario({ collections: { things: fields } });
+  ({ app, admin } = made);
+  records = made.records('things');
 });
 
 async function create(

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { as, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { type EndUser, owner, ruledApp, title, titlesOf } from '../../harness/scenario.ts';
+import { type EndUser, owner, scenario, title, titlesOf } from '../../harness/scenario.ts';
 
-const app = await ruledApp();
+const app = await scenario();
 const { admin } = app;
 const [ada, bob] = [await app.user(), await app.user()];
 

@@ -1,15 +1,15 @@
 // A `get` rule is checked in memory where possible, a `list` rule in the database: both admit the same records.
 import { beforeAll, expect, it } from 'vitest';
 import { expectOk } from '../../harness/api.ts';
-import { type EndUser, owner, type RuledApp, ruledApp, title } from '../../harness/scenario.ts';
+import { type EndUser, owner, type Scenario, scenario, title } from '../../harness/scenario.ts';
 
-let app: RuledApp;
+let app: Scenario;
 let user: EndUser;
 let records: string;
 const ids: string[] = [];
 
 beforeAll(async () => {
-  app = await ruledApp();
+  app = await scenario();
   user = await app.user();
   const fields = [
     title,

@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import { as, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { ruledApp, title } from '../../harness/scenario.ts';
+import { scenario, title } from '../../harness/scenario.ts';
 
-const app = await ruledApp();
+const app = await scenario();
 const user = await app.user();
 
 /** A rule of about as many comparisons as its text has room for. */

@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { upload } from '../../harness/file-app.ts';
-import { owner, ruledApp, title, titlesOf } from '../../harness/scenario.ts';
+import { owner, scenario, title, titlesOf } from '../../harness/scenario.ts';
 
-const app = await ruledApp();
+const app = await scenario();
 const { admin } = app;
 const [ada, bob] = [await app.user(), await app.user()];
 
@@ -67,7 +67,7 @@ describe('rule.relation-target', () => {
   });
 
   it('rule.relation-target: a default may point to what its callers may not read', async () => {
-    const file = (await upload(admin, { path: app.path.replace(/\/collections$/, '') }, 'a')).id;
+    const file = (await upload(admin, { path: app.collections.replace(/\/collections$/, '') }, 'a')).id;
     const defaulted = await app.define('defaulted', [
       { name: 'secret', kind: 'relation', target: 'secrets', default: hidden },
       { name: 'file', kind: 'file', default: file },
@@ -93,7 +93,7 @@ describe('rule.relation-target', () => {
       create: 'any',
       update: 'any',
     });
-    const letters = `${app.path}/letters/records`;
+    const letters = `${app.collections}/letters/records`;
     const made = await Promise.all([ada, bob].map(async ({ email }) => {
       const of = await app.make(letters, { title: email, to: email });
       return { of, path: `${pages}/${await app.make(pages, { title: email, of })}` };
@@ -143,7 +143,7 @@ describe('rule.relation-many', () => {
     const names = Array.from({ length: 100 }, (_, index) => `up_${index}`);
     const ends = names.map((name) => ({ ...up, name }));
     trees = await app.define('trees', [title], { list: 'any', create: 'any' });
-    expectOk(await admin.patch(`${app.path}/trees`, { schema: { fields: [title, up, ...ends] } }));
+    expectOk(await admin.patch(`${app.collections}/trees`, { schema: { fields: [title, up, ...ends] } }));
     await app.setRules('trees', { get: terms(4, 'up.up.title') });
     leaf = await app.make(trees, { title: 'root' });
     for (const title of ['trunk', 'branch', 'leaf']) {

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type Answer, as, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { owner, ruledApp, title, titlesOf } from '../../harness/scenario.ts';
+import { owner, scenario, title, titlesOf } from '../../harness/scenario.ts';
 
 const own = 'owner = @request.auth.id';
-const app = await ruledApp();
+const app = await scenario();
 const { admin } = app;
 const [ada, bob] = [await app.user(), await app.user()];
 
@@ -104,7 +104,7 @@ describe('a create', () => {
       create: 'team.owner = @request.auth.id',
       update: 'team.owner = @request.auth.id',
     });
-    const team = expectOk(await admin.post(`${app.path}/teams/records`, { owner: ada.id })).id;
+    const team = expectOk(await admin.post(`${app.collections}/teams/records`, { owner: ada.id })).id;
     const { id } = expectOk(await ada.post(tasks, { team, title: 'x' }));
     expectError(await bob.post(tasks, { team, title: 'x' }), 403, 'forbidden');
     expectError(await bob.patch(`${tasks}/${id}`, { title: 'y' }), 403, 'forbidden');

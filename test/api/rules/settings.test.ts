@@ -2,9 +2,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, type Caller, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../../harness/scenario.ts';
+import { type EndUser, type Scenario, scenario } from '../../harness/scenario.ts';
 
-let app: RuledApp;
+let app: Scenario;
 let admin: Caller;
 let user: EndUser;
 let records: string;
@@ -14,17 +14,17 @@ const actions = ['list', 'get', 'create', 'update', 'delete'];
 const title = { name: 'title', kind: 'text' };
 
 beforeAll(async () => {
-  app = await ruledApp();
+  app = await scenario();
   ({ admin } = app);
   user = await app.user();
   records = await app.define('posts', [title, { name: 'owner', kind: 'relation', target: 'users' }]);
-  rules = `${app.path}/posts/access_rules`;
+  rules = `${app.collections}/posts/access_rules`;
 });
 
 describe('the rules of a collection', () => {
   it('rule.default-admin: are admins only for all five actions of a new collection', async () => {
     const fresh = await app.define('fresh', [title]);
-    const shown = expectOk(await admin.get(`${app.path}/fresh/access_rules`));
+    const shown = expectOk(await admin.get(`${app.collections}/fresh/access_rules`));
     expect(shown).toEqual({
       items: actions.map((action) => ({ collection: 'fresh', action, template: 'admin', filter: null })),
       page: 1,
@@ -32,9 +32,9 @@ describe('the rules of a collection', () => {
       total_items: 5,
       total_pages: 1,
     });
-    const { items } = expectOk(await admin.get(`${app.path}/fresh/access_rules?page=2&per_page=2`));
+    const { items } = expectOk(await admin.get(`${app.collections}/fresh/access_rules?page=2&per_page=2`));
     expect(items).toEqual(shown.items.slice(2, 4));
-    expectError(await admin.get(`${app.path}/fresh/access_rules?page=0`), 400, 'validation');
+    expectError(await admin.get(`${app.collections}/fresh/access_rules?page=0`), 400, 'validation');
     const { id } = expectOk(await admin.post(fresh, { title: 'mine' }));
     for (const [caller, status, code] of [[as(), 401, 'unauthorized'], [user, 403, 'forbidden']] as const) {
       expectError(await caller.get(fresh), status, code);
@@ -81,7 +81,7 @@ describe('the rules of a collection', () => {
 
   it('are gone with their collection', async () => {
     await app.define('short', [title], { list: 'any' });
-    expectOk(await admin.delete(`${app.path}/short`));
+    expectOk(await admin.delete(`${app.collections}/short`));
     const again = await app.define('short', [title]);
     expectError(await as().get(again), 401, 'unauthorized');
   });
@@ -89,7 +89,9 @@ describe('the rules of a collection', () => {
   it('leave an audit entry each time, in the app’s log', async () => {
     await app.setRules('posts', { update: 'title = "audited"' });
     expectOk(await admin.delete(`${rules}/update`));
-    const { items } = expectOk(await admin.get(`${app.path.replace('/collections', '')}/audit?per_page=2`));
+    const { items } = expectOk(
+      await admin.get(`${app.collections.replace('/collections', '')}/audit?per_page=2`),
+    );
     expect(items).toMatchObject([
       { action: 'rule_reset', target: 'posts.update' },
       {
@@ -131,7 +133,7 @@ describe('a rule that cannot be', () => {
   it('is 404 for an action or a collection that does not exist', async () => {
     expectError(await admin.put(`${rules}/erase`, { template: 'any' }), 404, 'not_found');
     expectError(await admin.delete(`${rules}/erase`), 404, 'not_found');
-    expectError(await admin.get(`${app.path}/ghosts/access_rules`), 404, 'not_found');
+    expectError(await admin.get(`${app.collections}/ghosts/access_rules`), 404, 'not_found');
   });
 });
 
@@ -144,11 +146,11 @@ describe('a rule whose field was dropped', () => {
     });
     expectOk(await admin.post(drafts, { title: 'a', state: 'public' }));
     expect(expectOk(await as().get(drafts)).total_items).toBe(1);
-    expectOk(await admin.patch(`${app.path}/drafts?confirm=drop`, { schema: { fields: [title] } }));
+    expectOk(await admin.patch(`${app.collections}/drafts?confirm=drop`, { schema: { fields: [title] } }));
     expectError(await as().get(drafts), 401, 'unauthorized');
     expectError(await user.get(drafts), 403, 'forbidden');
     expect(expectOk(await admin.get(drafts)).total_items).toBe(1);
-    const [list] = expectOk(await admin.get(`${app.path}/drafts/access_rules`)).items;
+    const [list] = expectOk(await admin.get(`${app.collections}/drafts/access_rules`)).items;
     expect(list).toEqual({
       collection: 'drafts',
       action: 'list',
@@ -158,7 +160,7 @@ describe('a rule whose field was dropped', () => {
     });
     await app.setRules('drafts', { list: 'title = "a"' });
     expect(expectOk(await as().get(drafts)).total_items).toBe(1);
-    expect(expectOk(await admin.get(`${app.path}/drafts/access_rules`)).items[0]).not.toHaveProperty(
+    expect(expectOk(await admin.get(`${app.collections}/drafts/access_rules`)).items[0]).not.toHaveProperty(
       'broken',
     );
   });
@@ -167,8 +169,8 @@ describe('a rule whose field was dropped', () => {
     const state = { name: 'state', kind: 'text' };
     const back = await app.define('back', [title, state], { list: 'state = null' });
     expectOk(await admin.post(back, { title: 'a' }));
-    expectOk(await admin.patch(`${app.path}/back?confirm=drop`, { schema: { fields: [title] } }));
-    expectOk(await admin.patch(`${app.path}/back`, { schema: { fields: [title, state] } }));
+    expectOk(await admin.patch(`${app.collections}/back?confirm=drop`, { schema: { fields: [title] } }));
+    expectOk(await admin.patch(`${app.collections}/back`, { schema: { fields: [title, state] } }));
     expect(expectOk(await as().get(back)).total_items).toBe(1);
   });
 });

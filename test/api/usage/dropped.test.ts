@@ -1,8 +1,9 @@
 // The usage of an app and a workspace while a collection is dropped.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Answer, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { type Answer, expectOk, type OwnApp, type OwnWorkspace } from '../../harness/api.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
 import { howManyWait } from '../../harness/waiting.ts';
+import { scenario } from '../../harness/scenario.ts';
 import type { Pool } from '../../../storage/connections/pool.ts';
 import { ownerRole } from '../../../storage/sql/ids.ts';
 import { quoteIdentifier } from '../../../storage/sql/quote.ts';
@@ -12,13 +13,10 @@ let app: OwnApp;
 let pool: Pool;
 
 beforeAll(async () => {
-  own = await ownWorkspace();
-  app = await own.app();
+  const made = await scenario({ collections: { a: [], b: [], c: [] } });
+  ({ workspace: own, app } = made);
   pool = await openDatabaseOf(own.id);
-  for (const id of ['a', 'b', 'c']) {
-    expectOk(await app.admin.post(`${app.path}/collections`, { schema: { id, kind: 'base', fields: [] } }));
-    expectOk(await app.admin.post(`${app.path}/collections/${id}/records`, {}));
-  }
+  for (const id of ['a', 'b', 'c']) await made.make(made.records(id), {});
 });
 afterAll(() => pool.end());
 

@@ -2,13 +2,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Caller, expectOk, serverUrl } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { type QuotaApp, quotaApp } from '../../harness/quota-app.ts';
 import { sendRaw } from '../../harness/raw-requests.ts';
+import { type Scenario, scenario } from '../../harness/scenario.ts';
 
-let shop: QuotaApp;
+let shop: Scenario;
 
 beforeEach(async () => {
-  shop = await quotaApp();
+  shop = await scenario({ collections: { notes: [] } });
 });
 
 /** A request for a WebSocket. */
@@ -27,9 +27,10 @@ function upgradeOf(path: string, { token }: Caller): string {
 
 describe('quota.requests_per_sec', () => {
   it('responds with 429 and Retry-After above it to every caller, and does not limit administration', async () => {
-    await shop.allow('requests_per_sec', 5);
-    const { own, admin, app, records } = shop;
-    const callers = [admin, own.admin, own.master];
+    await shop.setQuota('requests_per_sec', 5);
+    const { workspace, admin, app } = shop;
+    const records = shop.records('notes');
+    const callers = [admin, workspace.admin, workspace.master];
     const started = performance.now();
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_unused, n) => (callers[n % 3] ?? admin).get(`${records}?per_page=1`)),
@@ -47,9 +48,10 @@ describe('quota.requests_per_sec', () => {
   });
 
   it('at 0 shuts an app to all but its administration, writes, streams and WebSockets included', async () => {
-    const { admin, app, records } = shop;
+    const { admin, app } = shop;
+    const records = shop.records('notes');
     const { id } = expectOk(await admin.post(records, {}));
-    await shop.allow('requests_per_sec', 0);
+    await shop.setQuota('requests_per_sec', 0);
     expectError(await admin.get(records), 429, 'quota_exceeded');
     expectError(await admin.get(`${app.path}/collections/notes/events`), 429, 'quota_exceeded');
     for (

@@ -12,18 +12,20 @@ import {
 import { expectError } from '../../harness/expectations.ts';
 import { put } from '../../harness/file-app.ts';
 import { secretFor } from '../../harness/mailbox.ts';
-import { type QuotaApp, quotaApp } from '../../harness/quota-app.ts';
+import { type Scenario, scenario } from '../../harness/scenario.ts';
 import { freshEmail } from '../../harness/users.ts';
 
 let own: OwnWorkspace;
 let app: OwnApp;
 let admin: Caller;
 let records: string;
-let allow: QuotaApp['allow'];
+let setQuota: Scenario['setQuota'];
 
 beforeEach(async () => {
   const fields = [{ name: 'title', kind: 'text', unique: true }, { name: 'body', kind: 'text' }];
-  ({ own, app, admin, records, allow } = await quotaApp(fields));
+  const shop = await scenario({ collections: { notes: fields } });
+  ({ workspace: own, app, admin, setQuota } = shop);
+  records = shop.records('notes');
   const profiles = { id: 'members', kind: 'auth', fields: [{ name: 'nick', kind: 'text' }] };
   expectOk(await admin.post(`${app.path}/collections`, { schema: profiles }));
 });
@@ -44,7 +46,7 @@ async function usage() {
 
 describe('quota.records', () => {
   it('refuses the record above it with 403 that names it, and takes one again once one is deleted', async () => {
-    await allow('records', 2);
+    await setQuota('records', 2);
     const first = expectOk(await create());
     expectOk(await create());
     const refused = await create();
@@ -58,7 +60,7 @@ describe('quota.records', () => {
   });
 
   it('is never exceeded by writers that race, and writes that fail release their claims', async () => {
-    await allow('records', 25);
+    await setQuota('records', 25);
     expectOk(await create('taken'));
     const racers = Array.from({ length: 60 }, (_unused, n) => create(n % 3 === 0 ? 'taken' : undefined));
     const { 201: made = 0, 409: doubled = 0, 403: refused = 0 } = statuses(await Promise.all(racers));
@@ -71,7 +73,7 @@ describe('quota.records', () => {
   });
 
   it('counts every create of a batch, which happens as a whole or not', async () => {
-    await allow('records', 3);
+    await setQuota('records', 3);
     const requests = (many: number) =>
       Array.from({ length: many }, () => ({ method: 'POST', collection: 'notes', body: {} }));
     expectOk(await admin.post(`${app.path}/batch`, { requests: requests(2) }));
@@ -81,7 +83,7 @@ describe('quota.records', () => {
   });
 
   it('applies to writes of hooks, which get the code', async () => {
-    await allow('records', 1);
+    await setQuota('records', 1);
     const source = `routerAdd('POST', '/two', async () => {
       await $app.records.create('notes', {});
       try { await $app.records.create('notes', {}); return 'both'; } catch (error) { return { code: error.code }; }
@@ -92,7 +94,7 @@ describe('quota.records', () => {
   });
 
   it('of a workspace bounds each of its apps by itself, and is lifted with the policy', async () => {
-    await allow('records', 1, own.path);
+    await setQuota('records', 1, own.path);
     expectOk(await create());
     expectError(await create(), 403, 'quota_exceeded');
     const other = await own.app();
@@ -121,7 +123,7 @@ describe('quota.storage_mb', () => {
 
   it('refuses the file that does not fit with 413, with and without an announced length', async () => {
     const { database_bytes: tables } = await usage();
-    await allow('storage_mb', 2);
+    await setQuota('storage_mb', 2);
     const fits = Buffer.alloc(2 * megabyte - tables - 600_000);
     expect((await put(admin, app, fits)).status).toBe(201);
     for (const body of [Buffer.alloc(700_000), new Blob([Buffer.alloc(700_000)]).stream()]) {
@@ -137,7 +139,7 @@ describe('quota.storage_mb', () => {
   });
 
   it('is not what refuses a file that is too large to be sent at all', async () => {
-    await allow('storage_mb', 10);
+    await setQuota('storage_mb', 10);
     const cap = { kind: 'range', min: 0, max: 1 };
     expectOk(await own.admin.put(`${app.path}/policies/storage.max_upload_mb`, cap));
     for (const body of [Buffer.alloc(megabyte + 1), new Blob([Buffer.alloc(megabyte + 1)]).stream()]) {
@@ -148,7 +150,7 @@ describe('quota.storage_mb', () => {
 
   it('is never exceeded by uploads that race', async () => {
     const { database_bytes: tables } = await usage();
-    await allow('storage_mb', 2);
+    await setQuota('storage_mb', 2);
     const room = Math.floor((2 * megabyte - tables) / 200_000);
     const answers = await Promise.all(
       Array.from({ length: room + 8 }, () => put(admin, app, Buffer.alloc(200_000))),
@@ -160,7 +162,7 @@ describe('quota.storage_mb', () => {
 
   it('refuses records too, and lets them be deleted', async () => {
     const { id } = expectOk(await create());
-    await allow('storage_mb', 0);
+    await setQuota('storage_mb', 0);
     expectError(await create(), 413, 'quota_exceeded');
     expectError(await admin.patch(`${records}/${id}`, { body: 'more' }), 413, 'quota_exceeded');
     expectOk(await admin.delete(`${records}/${id}`));
@@ -172,7 +174,7 @@ describe('quota.users', () => {
   const register = () => as().post(`${own.path}/auth/users/register`, { email: freshEmail(), password });
 
   it('holds exactly, however many register at once', async () => {
-    await allow('users', 3, own.path);
+    await setQuota('users', 3, own.path);
     const answers = await Promise.all(Array.from({ length: 8 }, register));
     expect(statuses(answers)).toEqual({ 201: 3, 403: 5 });
     const refused = await register();
@@ -184,7 +186,7 @@ describe('quota.users', () => {
   it('does not tell a caller whom the rule refuses who is registered', async () => {
     const email = freshEmail();
     expectOk(await as().post(`${own.path}/auth/users/register`, { email, password }));
-    await allow('users', 1, own.path);
+    await setQuota('users', 1, own.path);
     const rule = { template: 'filter', filter: "nick = 'right'" };
     expectOk(await admin.put(`${app.path}/collections/members/access_rules/create`, rule));
     const answers = await Promise.all(
@@ -198,7 +200,7 @@ describe('quota.users', () => {
   it('binds profiles that make a user, and none of somebody who is one', async () => {
     const email = freshEmail();
     expectOk(await as().post(`${own.path}/auth/users/register`, { email, password }));
-    await allow('users', 1, own.path);
+    await setQuota('users', 1, own.path);
     const members = `${app.path}/collections/members/records`;
     expectError(await admin.post(members, { email: freshEmail() }), 403, 'quota_exceeded');
     expectOk(await admin.post(members, { email }));
@@ -209,7 +211,7 @@ describe('quota.users', () => {
     const email = freshEmail();
     expectOk(await as().post(`${own.path}/auth/otp/request`, { email }));
     const code = await secretFor(email);
-    await allow('users', 0, own.path);
+    await setQuota('users', 0, own.path);
     expectError(await as().post(`${own.path}/auth/otp/login`, { email, code }), 403, 'quota_exceeded');
     expect((await usage()).users).toBe(0);
   });
@@ -217,7 +219,7 @@ describe('quota.users', () => {
 
 describe('a quota', () => {
   it('lies within that of the level above', async () => {
-    await allow('records', 10, own.path);
+    await setQuota('records', 10, own.path);
     const wider = { kind: 'range', min: 0, max: 11 };
     expectError(await own.admin.put(`${app.path}/policies/quota.records`, wider), 400, 'policy_violation');
   });

@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, type Caller, expectOk, serverUrl } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../../harness/scenario.ts';
+import { type EndUser, type Scenario, scenario } from '../../harness/scenario.ts';
 import { titlesOf, tokenOf, type Watched, watched } from '../../harness/watched.ts';
 import { openEvents } from '../realtime/event-client.ts';
 
-let app: RuledApp;
+let app: Scenario;
 
 beforeAll(async () => {
-  app = await ruledApp();
+  app = await scenario();
 });
 
 const title = { name: 'title', kind: 'text' };
@@ -113,7 +113,7 @@ describe('the deletion of a user', () => {
   it('takes its profiles along, and what points to those', async () => {
     const name = `m${randomUUID().slice(0, 8)}`;
     const profile = { id: name, kind: 'auth', fields: [{ name: 'nick', kind: 'text' }] };
-    expectOk(await app.admin.post(app.path, { schema: profile }));
+    expectOk(await app.admin.post(app.collections, { schema: profile }));
     const notes = await watched(app, { list: 'member.email ~ "%@example.com"' }, [title, {
       name: 'member',
       kind: 'relation',
@@ -122,11 +122,11 @@ describe('the deletion of a user', () => {
     }]);
     const [ada, bob] = [await app.user(), await app.user()];
     const member = expectOk(
-      await app.admin.post(`${app.path}/${name}/records`, { email: ada.email, nick: 'Ada' }),
+      await app.admin.post(`${app.collections}/${name}/records`, { email: ada.email, nick: 'Ada' }),
     );
     expect(member.id).toBe(ada.id);
     const port = Number(new URL(serverUrl()).port);
-    const events = { path: `${app.path}/${name}/events`, token: tokenOf(app.admin) };
+    const events = { path: `${app.collections}/${name}/events`, token: tokenOf(app.admin) };
     const streams = [await openEvents(port, events), await notes.watch({ token: tokenOf(bob) })] as const;
     const note = await notes.create({ title: 'note', member: ada.id });
     // Whether Bob may see it is asked of the database, which has to have the member still.

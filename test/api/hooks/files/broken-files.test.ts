@@ -1,6 +1,7 @@
 // Hook files that do not load: what they are told, and what goes on without them.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
+import { scenario } from '../../../harness/scenario.ts';
 
 let own: OwnWorkspace;
 
@@ -10,13 +11,12 @@ beforeAll(async () => {
 
 /** An app with a collection `orders` and half a second for its hooks. */
 async function newApp(): Promise<OwnApp & { records: string }> {
-  const app = await own.app();
-  const schema = { id: 'orders', kind: 'base', fields: [{ name: 'title', kind: 'text' }] };
-  expectOk(await app.admin.post(`${app.path}/collections`, { schema }));
+  const orders = [{ name: 'title', kind: 'text' }];
+  const { app, records } = await scenario({ workspace: own, collections: { orders } });
   expectOk(
     await app.admin.put(`${app.path}/policies/hooks.timeout_ms`, { kind: 'range', min: 1, max: 1_000 }),
   );
-  return { ...app, records: `${app.path}/collections/orders/records` };
+  return { ...app, records: records('orders') };
 }
 
 describe('a hook file that does not load', () => {

@@ -1,13 +1,13 @@
 // Type errors of hook files, as a PUT answers them.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, expectOk, type OwnApp, ownWorkspace } from '../../../harness/api.ts';
+import { type Answer, expectOk, type OwnApp } from '../../../harness/api.ts';
 import { putChecked } from '../../../harness/checked-hook.ts';
+import { scenario } from '../../../harness/scenario.ts';
 
 let app: OwnApp;
 beforeAll(async () => {
-  app = await (await ownWorkspace()).app();
-  const schema = { id: 'posts', kind: 'base', fields: [{ name: 'title', kind: 'text', required: true }] };
-  expectOk(await app.admin.post(`${app.path}/collections`, { schema }));
+  const posts = [{ name: 'title', kind: 'text', required: true }];
+  ({ app } = await scenario({ collections: { posts } }));
 });
 
 async function put(filename: string, source: string): Promise<Answer['body']> {

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, type Caller, expectOk } from '../../../harness/api.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../../../harness/scenario.ts';
+import { type EndUser, type Scenario, scenario } from '../../../harness/scenario.ts';
 
-let app: RuledApp;
+let app: Scenario;
 let admin: Caller;
 let ada: EndUser;
 let bob: EndUser;
@@ -12,7 +12,7 @@ let posts: string;
 let comments: string;
 
 beforeAll(async () => {
-  app = await ruledApp();
+  app = await scenario();
   ({ admin } = app);
   [ada, bob] = [await app.user(), await app.user()];
   posts = await app.define('posts', [{ name: 'owner', kind: 'relation', target: 'users' }], {

@@ -2,10 +2,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, type Caller, expectOk } from '../../../harness/api.ts';
 import { expectError } from '../../../harness/expectations.ts';
-import { type EndUser, type RuledApp, ruledApp } from '../../../harness/scenario.ts';
+import { type EndUser, type Scenario, scenario } from '../../../harness/scenario.ts';
 
 const anyone = as();
-let app: RuledApp;
+let app: Scenario;
 let admin: Caller;
 let ada: EndUser;
 let companies: string;
@@ -29,7 +29,7 @@ async function create(records: string, values: Record<string, unknown> = {}): Pr
 }
 
 beforeAll(async () => {
-  app = await ruledApp();
+  app = await scenario();
   ({ admin } = app);
   ada = await app.user();
   companies = await app.define('companies', [name, relation('parent', 'companies'), {
@@ -179,7 +179,7 @@ describe('expand', () => {
   it('refuses to repeat a large record more often than an answer can hold', async () => {
     const author = await create(authors, { name: 'x'.repeat(1_048_576) });
     const list = await app.define('many', [relation('author', 'authors'), relation('post', 'many')], open);
-    const batch = app.path.replace(/collections$/, 'batch');
+    const batch = app.collections.replace(/collections$/, 'batch');
     const write = { method: 'POST', collection: 'many', body: { author: author.id } };
     const { results } = expectOk(await admin.post(batch, { requests: Array(40).fill(write) }));
     expect(expectOk(await admin.get(`${list}?per_page=40&expand=author`)).items).toHaveLength(40);
