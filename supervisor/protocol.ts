@@ -36,6 +36,7 @@ export interface Config {
     max_runners: number;
     sandbox: 'auto' | 'deno' | 'os';
     jit: boolean;
+    type_check: boolean;
   };
   egress: { private_hosts: 'auto' | 'deny' | 'allow' | readonly string[] };
   auth: { issuer: string; legacy_hs256_secret: string; otp_ttl_sec: number };

@@ -166,6 +166,11 @@ export const settings: SettingsOf<Config> = {
       false,
       'True: hooks are compiled to machine code. That is faster, but gives attackers more to work with.',
     ),
+    type_check: row(
+      booleanKind,
+      true,
+      "A `PUT` of a hook file checks the types of the app's files, which takes about a second of one core.",
+    ),
   },
   egress: {
     private_hosts: row(

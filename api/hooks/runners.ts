@@ -88,6 +88,7 @@ export class HookRunners implements Hooks {
     const { deps, checker } = this.#options;
     const hooks = this.get(app);
     warnOfUncalledHooks(hooks, app);
+    if (!deps.config.hooks.type_check) return Promise.resolve([]);
     return checkTypes({ deps, host: checker, log: hooks.log }, app);
   }
 

@@ -16,7 +16,15 @@ const levels: SandboxLevel[] = isRoot ? ['deno', 'os'] : ['os'];
 
 function raiseAt(level: SandboxLevel, folder: string): Promise<Walls> {
   const config = {
-    ...{ dir: '', timeout_ms: 5000, memory_mb: 256, idle_ms: 1000, max_runners: 10, jit: false },
+    ...{
+      dir: '',
+      timeout_ms: 5000,
+      memory_mb: 256,
+      idle_ms: 1000,
+      max_runners: 10,
+      jit: false,
+      type_check: false,
+    },
     sandbox: level,
   };
   const uid = process.getuid?.() ?? 0;

@@ -26,6 +26,7 @@ const config = {
   max_runners: 10,
   sandbox: 'auto',
   jit: false,
+  type_check: false,
 } as const;
 
 /** A new folder that every user may pass, for what runners need; its owner removes it. */

@@ -179,6 +179,7 @@ describe('runners', () => {
         max_runners: 1,
         sandbox: 'os',
         jit: false,
+        type_check: false,
       },
       dataDir: '/nonexistent',
       walls: Promise.resolve({ sandbox: { level: 'none', why: 'no bubblewrap' }, plan: undefined }),

@@ -22,7 +22,16 @@ function raise(
   sandbox: 'auto' | 'deno' | 'os',
   { path = '/usr/bin:/bin', jit = false, cpu = arch }: { path?: string; jit?: boolean; cpu?: string } = {},
 ) {
-  const config = { dir: '', timeout_ms: 5000, memory_mb: 256, idle_ms: 1000, max_runners: 10, sandbox, jit };
+  const config = {
+    dir: '',
+    timeout_ms: 5000,
+    memory_mb: 256,
+    idle_ms: 1000,
+    max_runners: 10,
+    sandbox,
+    jit,
+    type_check: false,
+  };
   return raiseWalls({ config, folder, uid: process.getuid?.() ?? 0, path, platform, arch: cpu });
 }
 

@@ -1,13 +1,15 @@
 // The names that the type checker of a PUT knows: those that hook files find, and hardly others.
 import { spawnSync } from 'node:child_process';
-import { beforeAll, expect, it } from 'vitest';
-import { expectOk, type OwnApp, ownWorkspace } from '../../../harness/api.ts';
-import { putChecked } from '../../../harness/checked-hook.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectOk, type OwnApp } from '../../../harness/api.ts';
+import { checkingServer, putChecked } from '../../../harness/checked-hook.ts';
 
 let app: OwnApp;
+let stop: () => Promise<void>;
 beforeAll(async () => {
-  app = await (await ownWorkspace()).app();
+  ({ app, stop } = await checkingServer());
 });
+afterAll(() => stop());
 
 /** Deno declares these together with what hooks do have. */
 const declaredBeside = [

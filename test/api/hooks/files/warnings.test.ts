@@ -1,14 +1,18 @@
 // Type errors of hook files, as a PUT answers them.
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, expectOk, type OwnApp } from '../../../harness/api.ts';
-import { putChecked } from '../../../harness/checked-hook.ts';
-import { scenario } from '../../../harness/scenario.ts';
+import { checkingServer, putChecked } from '../../../harness/checked-hook.ts';
 
 let app: OwnApp;
+let stop: () => Promise<void>;
 beforeAll(async () => {
-  const posts = [{ name: 'title', kind: 'text', required: true }];
-  ({ app } = await scenario({ collections: { posts } }));
+  ({ app, stop } = await checkingServer());
+  const fields = [{ name: 'title', kind: 'text', required: true }];
+  expectOk(
+    await app.admin.post(`${app.path}/collections`, { schema: { id: 'posts', kind: 'base', fields } }),
+  );
 });
+afterAll(() => stop());
 
 async function put(filename: string, source: string): Promise<Answer['body']> {
   return expectOk(await app.admin.put(`${app.path}/hooks/${filename}`, { source }));
