@@ -54,6 +54,7 @@ describe('the configuration', () => {
         max_runners: 200,
         sandbox: 'auto',
         jit: false,
+        type_check: true,
       },
       egress: { private_hosts: 'auto' },
       auth: { issuer: 'bulkhead', legacy_hs256_secret: '', otp_ttl_sec: 600 },
