@@ -178,7 +178,7 @@ function answerTo(filter: string): SqlCondition | FilterError {
   }
 }
 
-/** More of them: `FUZZ_RUNS=1000000 npx vitest run test/storage/app/filter/fuzz.test.ts`. */
+/** More of them: `FUZZ_RUNS=1000000 npx vitest run test/storage/app/filter/fuzz.slow.test.ts`. */
 const mutants = Number(process.env['FUZZ_RUNS'] ?? 100_000);
 /** How long all of them may take, in milliseconds: of CPU time, and of any on a machine that does much else. */
 const most = Math.max(60_000, mutants / 2);
