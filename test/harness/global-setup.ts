@@ -1,6 +1,6 @@
 // One real server for all API tests, each file in a workspace of its own; another's PostgreSQL for storage tests.
 import type { TestProject } from 'vitest/node';
-import { startServer } from './server.ts';
+import { makeTemplate, startServer } from './server.ts';
 
 /** What the test files are told of the server. */
 export interface SharedServer {
@@ -25,6 +25,7 @@ const masterPassword = 'correct horse battery staple';
 
 /** Starts both; the teardown stops them. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const removeTemplate = await makeTemplate();
   const storage = await startServer();
   project.provide('storage', { dataDir: storage.dataDir });
   const server = await startServer({
@@ -45,5 +46,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     await server.stop();
     await storage.stop();
+    await removeTemplate();
   };
 }

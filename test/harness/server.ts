@@ -27,6 +27,8 @@ export interface ServerOptions {
   temporary?: string;
   /** Runs the supervisor as this user; only root can. */
   user?: { uid: number; gid: number };
+  /** Starts with nothing at all, as the test is about the first start. */
+  isFirstStart?: boolean;
 }
 
 /** How a server ended. */
@@ -54,6 +56,30 @@ export interface TestServer {
   kill(signal: NodeJS.Signals): void;
 }
 
+/** Names the data directory of a server that was started once and never set up: a copy saves a test the first start. */
+const templateVariable = 'BULKHEAD_TEST_TEMPLATE';
+
+/** Makes the data directory that later starts copy. Returns what removes it. */
+export async function makeTemplate(): Promise<() => Promise<void>> {
+  // One for all projects of a run.
+  if (templateVariable in process.env) return () => Promise.resolve();
+  const folder = await mkdtemp(join(tmpdir(), 'bulkhead-template-'));
+  const dataDir = join(folder, 'data');
+  await (await startServer({ dataDir })).stop();
+  process.env[templateVariable] = dataDir;
+  return () => rm(folder, { recursive: true, force: true });
+}
+
+/** True when the start may use a copy of the template: it has an embedded database and no data directory of its own. */
+function beginsAfterFirstStart(
+  { dataDir, user, isFirstStart }: ServerOptions,
+  flags: readonly string[],
+): boolean {
+  const isPlain = dataDir === undefined && user === undefined && isFirstStart !== true;
+  return isPlain && templateVariable in process.env &&
+    !flags.some((flag) => flag.startsWith('--set=database.url='));
+}
+
 const project = fileURLToPath(new URL('../../', import.meta.url));
 const node = join(project, 'node_modules', '.bin', 'node');
 
@@ -69,6 +95,9 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   }
   const settings = { data_dir: dataDir, 'http.port': 0, 'log.format': 'json', ...options.config };
   const flags = flatten(settings, '').map(([key, text]) => `--set=${key}=${text}`);
+  if (beginsAfterFirstStart(options, flags)) {
+    await execa('cp', ['-a', process.env[templateVariable] ?? '', dataDir]);
+  }
   const started = performance.now();
   const program = options.program ?? join(options.root ?? project, 'supervisor', 'main.ts');
   const subprocess = execa(node, [program, 'serve', ...flags], {

@@ -1,4 +1,4 @@
-// Writes of hook code, whose own hooks must not wait for the turn that the code itself has.
+// Writes of hook code, whose own hooks must not wait for the slot that the code itself has.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeWriteHooks } from '../../../api/hooks/record-hooks.ts';
@@ -10,24 +10,24 @@ beforeAll(async () => {
 });
 afterAll(() => own.end());
 
-it('a write within a hook has its hooks answer while all turns of the app are taken', async () => {
+it('a write within a hook runs its hooks while all slots of the app are taken', async () => {
   const source = `onRecordBeforeCreate('posts', (e) => { e.record.fields.title = 'hooked'; });`;
   const hooks = await own.app('within', { 'a.js': source });
   const writes = makeWriteHooks(hooks, await hooks.loadRegistrations()).on('posts', 'create');
   const taken = Array.from({ length: 32 }, () => hooks.slots.acquire());
   await Promise.all(taken);
-  let asides = 0;
-  const aside = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    asides++;
+  let times = 0;
+  const withoutSlot = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    times++;
     return await work();
   };
   const record = { id: randomUUID(), collection: 'posts', fields: {}, created_at: '', updated_at: '' };
-  const actor = { auth: () => Promise.resolve(null), requestId: 'test', depth: 1, aside };
+  const actor = { auth: () => Promise.resolve(null), requestId: 'test', depth: 1, withoutSlot };
   expect(await writes?.runBefore({ actor, record, previous: null })).toEqual({ title: 'hooked' });
-  expect(asides).toBe(1);
+  expect(times).toBe(1);
 });
 
-it('hook.veto-fail-closed: a write is refused whose hooks find no turn, and no room to wait for one', async () => {
+it('hook.veto-fail-closed: a write is refused whose hooks find no slot, and no room to wait for one', async () => {
   const hooks = await own.app('crowded', { 'a.js': `onRecordBeforeCreate('posts', () => {});` });
   const writes = makeWriteHooks(hooks, await hooks.loadRegistrations()).on('posts', 'create');
   // 32 that run, and 128 that wait.
