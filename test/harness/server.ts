@@ -57,7 +57,7 @@ export interface TestServer {
 }
 
 /** Names the data directory of a server that was started once and never set up: a copy saves a test the first start. */
-const templateVariable = 'BULKHEAD_TEST_TEMPLATE';
+const templateVariable = 'TEST_TEMPLATE_DIR';
 
 /** Makes the data directory that later starts copy. Returns what removes it. */
 export async function makeTemplate(): Promise<() => Promise<void>> {
