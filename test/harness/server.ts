@@ -70,6 +70,17 @@ export async function makeTemplate(): Promise<() => Promise<void>> {
   return () => rm(folder, { recursive: true, force: true });
 }
 
+/** Gives the data directory to the server's user, or makes it a copy of the template. */
+async function fillDataDir(dataDir: string, options: ServerOptions, flags: readonly string[]): Promise<void> {
+  if (options.user !== undefined && options.dataDir === undefined) {
+    await mkdir(dataDir);
+    await chown(dataDir, options.user.uid, options.user.gid);
+  }
+  if (beginsAfterFirstStart(options, flags)) {
+    await execa('cp', ['-a', process.env[templateVariable] ?? '', dataDir]);
+  }
+}
+
 /** True when the start may use a copy of the template: it has an embedded database and no data directory of its own. */
 function beginsAfterFirstStart(
   { dataDir, user, isFirstStart }: ServerOptions,
@@ -89,15 +100,9 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   // The user that PostgreSQL runs as must get through, as on a well-kept machine.
   await chmod(home, 0o711);
   const dataDir = options.dataDir ?? join(home, 'data');
-  if (options.user !== undefined && options.dataDir === undefined) {
-    await mkdir(dataDir);
-    await chown(dataDir, options.user.uid, options.user.gid);
-  }
   const settings = { data_dir: dataDir, 'http.port': 0, 'log.format': 'json', ...options.config };
   const flags = flatten(settings, '').map(([key, text]) => `--set=${key}=${text}`);
-  if (beginsAfterFirstStart(options, flags)) {
-    await execa('cp', ['-a', process.env[templateVariable] ?? '', dataDir]);
-  }
+  await fillDataDir(dataDir, options, flags);
   const started = performance.now();
   const program = options.program ?? join(options.root ?? project, 'supervisor', 'main.ts');
   const subprocess = execa(node, [program, 'serve', ...flags], {
