@@ -1,6 +1,6 @@
 // Creating an app: role, schema, tables, row and audit entry in one transaction of the workspace's database.
 import { removeAppFromAdmins } from '../../storage/control/admins.ts';
-import { type AppRow, insertApp, takeSpareApp } from '../../storage/workspace/apps.ts';
+import { type AppRow, countAppsLocked, insertApp, takeSpareApp } from '../../storage/workspace/apps.ts';
 import { notifyChange } from '../../storage/control/changes.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
@@ -19,11 +19,12 @@ import { fail } from '../errors.ts';
 import { loadEarlyFiles } from '../hooks/files/reload.ts';
 import { logFailure } from '../logging/events.ts';
 import { lockWorkspace } from '../target.ts';
+import { quotaExceeded, quotaLimit } from '../usage/quota.ts';
 
 type CreateDeps =
   & Pick<
     Deps,
-    'databases' | 'observe' | 'policyCache' | 'provisioning' | 'revocations' | 'newId' | 'now'
+    'databases' | 'observe' | 'policies' | 'policyCache' | 'provisioning' | 'revocations' | 'newId' | 'now'
   >
   & { config: Pick<Config, 'hooks'> };
 
@@ -34,7 +35,10 @@ export interface NewApp {
   name: string;
 }
 
-/** Answers the new app. Throws `409 conflict` for an id that is taken in the workspace, which stays as it is. */
+/**
+ * Answers the new app. Throws `409 conflict` for an id that is taken in the workspace, which stays as it is, and
+ * `403 quota_exceeded` above policy `quota.apps`.
+ */
 export async function createApp(
   deps: CreateDeps,
   workspace: WorkspaceDefinition,
@@ -43,8 +47,9 @@ export async function createApp(
   const { databases } = deps;
   const { database } = workspace;
   const actor = await readActorName(deps, caller.principal);
+  const maxApps = await quotaLimit(deps.policies, 'quota.apps', { workspace: workspace.id });
   const { app, left } = await databases.provisioner(database).transaction(async (sql) => {
-    const app = await insertRowAndSchema(sql, deps, { id, name, database, now: caller.now });
+    const app = await insertRowAndSchema(sql, deps, { id, name, database, maxApps, now: caller.now });
     const left = await removeLeftovers(deps, workspace, id);
     // Those that came too late to be ended with the earlier app.
     if (left.revocation !== undefined) await revokeAppSessions(sql, id, caller.now);
@@ -97,13 +102,22 @@ async function removeLeftovers(
 async function insertRowAndSchema(
   sql: Sql,
   { provisioning }: CreateDeps,
-  { id, name, database, now }: { id: string; name: string; database: string; now: Date },
+  { id, name, database, maxApps, now }: {
+    id: string;
+    name: string;
+    database: string;
+    maxApps: number | undefined;
+    now: Date;
+  },
 ): Promise<AppRow> {
   const { app: version } = currentVersions(provisioning.migrations);
   const ready = await takeSpareApp(sql, version);
   const schema = ready ?? opaqueName('a_');
   // Before the schema: a repeated request shall cost no role.
   const row = await insertApp(sql, { id, name, schema, version, now });
+  if (maxApps !== undefined && await countAppsLocked(sql) > maxApps) {
+    throw quotaExceeded('quota.apps', maxApps);
+  }
   if (ready === undefined) await createAppSchema(sql, provisioning, { database, schema });
   return row;
 }

@@ -2,6 +2,8 @@
 import { insertCollection } from '../../storage/app/collections.ts';
 import type { AppDefinition, Field } from '../../storage/definition.ts';
 import { createTable } from '../../storage/app/tables.ts';
+import type { Deps } from '../deps.ts';
+import { quotaExceeded, quotaLimit } from '../usage/quota.ts';
 import { fail, failValidation, type FieldError } from '../errors.ts';
 import type { Caller } from '../audit/actor.ts';
 import { type CollectionResponse, showCollection } from './response.ts';
@@ -19,11 +21,15 @@ export interface NewCollection {
   fields: readonly Field[];
 }
 
+/** Whatever `quota.collections` allows: all definitions of an app are read and cached together. */
 const maxCollections = 1_000;
 
-/** Creates a collection. Throws `400 validation` with all errors, `409 conflict` for a taken id. */
+/**
+ * Creates a collection. Throws `400 validation` with all errors, `409 conflict` for a taken id, `403 quota_exceeded` above
+ * policy `quota.collections`.
+ */
 export async function createCollection(
-  deps: ChangeDeps,
+  deps: ChangeDeps & Pick<Deps, 'policies'>,
   app: AppDefinition,
   { declared, by }: { declared: NewCollection; by: Caller },
 ): Promise<CollectionResponse> {
@@ -32,10 +38,15 @@ export async function createCollection(
   const { fields, errors: implied } = ownFields(kind, declared.fields);
   const errors = [...identityErrors(declared), ...fieldErrors(declared.fields), ...implied];
   if (errors.length > 0) failValidation(errors);
+  const quota = await quotaLimit(deps.policies, 'quota.collections', {
+    workspace: app.workspace.id,
+    app: app.id,
+  });
   return await changeCollections(deps, app, {
     by,
     work: async ({ sql, schema, collections, audit }) => {
       if (collections.has(id)) fail('conflict', `collection "${id}" already exists`);
+      if (quota !== undefined && collections.size >= quota) throw quotaExceeded('quota.collections', quota);
       if (collections.size >= maxCollections) {
         fail('conflict', `the app has ${maxCollections} collections, the most it can have`);
       }

@@ -39,17 +39,17 @@ export async function upload(deps: UploadDeps, app: AppDefinition, file: NewFile
   const cap = max * mebibyte;
   if (file.announced !== undefined && file.announced > cap) throw tooLarge(max);
   const bytes = { min: file.announced ?? 1, max: file.announced ?? cap };
-  const claim = await deps.quotas.claimBytes(app, bytes);
+  const claim = await deps.quotas.claimFile(app, bytes);
   // A client may not send more than it announced.
-  const bound = claim === undefined || claim.amount >= cap
+  const bound = claim.amount >= cap
     ? { cap, exceeded: () => tooLarge(max) }
     : { cap: claim.amount, exceeded: claim.exceeded };
   try {
     const row = await store(deps, app, { ...file, bytes: capped(file, bound) });
-    claim?.settle(row.size);
+    claim.settle(row.size);
     return row;
   } catch (error) {
-    claim?.settle(0);
+    claim.settle(undefined);
     throw error;
   }
 }

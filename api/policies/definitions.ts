@@ -33,7 +33,7 @@ export interface EnumDefinition {
 /** The definition of a built-in policy. */
 export type AnyDefinition = RangeDefinition | ToggleDefinition | EnumDefinition;
 
-/** The maximum of a quota without a limit, which is the default. */
+/** The maximum of a quota without a limit. */
 export const unlimitedQuota = Number.MAX_SAFE_INTEGER;
 
 const host = '(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\\[[0-9a-f:.]+\\])';
@@ -142,6 +142,27 @@ export const policyDefinitions = {
     meaning: 'Records of an app, in all its collections.',
     min: 0,
     max: () => unlimitedQuota,
+    default: 'max',
+  },
+  'quota.files': {
+    kind: 'range',
+    meaning: 'Files of an app.',
+    min: 0,
+    max: () => 100_000,
+    default: 'max',
+  },
+  'quota.collections': {
+    kind: 'range',
+    meaning: 'Collections of an app.',
+    min: 0,
+    max: () => 200,
+    default: 'max',
+  },
+  'quota.apps': {
+    kind: 'range',
+    meaning: 'Apps of a workspace.',
+    min: 0,
+    max: () => 100,
     default: 'max',
   },
   'quota.users': {

@@ -51,7 +51,7 @@ export const appsCreate = route({
   body: object({ id: optional(tenantId), name: tenantName }),
   status: 201,
   response: app,
-  errors: ['conflict'],
+  errors: ['quota_exceeded', 'conflict'],
   handle: async ({ deps, target: { workspace }, body, principal, origin, now }) =>
     shown(workspace.id, await createApp(deps, workspace, { ...body, caller: { principal, origin, now } })),
 });

@@ -30,7 +30,7 @@ export const collectionsCreate = route({
   body: collectionBody,
   status: 201,
   response: collectionResponse,
-  errors: ['conflict'],
+  errors: ['quota_exceeded', 'conflict'],
   handle: ({ deps, target, body, principal, origin, now }) =>
     createCollection(deps, target.app, { declared: body.schema, by: { principal, origin, now } }),
 });

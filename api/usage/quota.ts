@@ -17,6 +17,9 @@ interface Refusal {
 const refusals: Record<Quota, Refusal> = {
   'quota.storage_mb': { status: 413, describe: (max) => `${max} MB of tables and files`, mayRetry: false },
   'quota.records': { status: 403, describe: (max) => `${max} records in the app`, mayRetry: false },
+  'quota.files': { status: 403, describe: (max) => `${max} files in the app`, mayRetry: false },
+  'quota.collections': { status: 403, describe: (max) => `${max} collections in the app`, mayRetry: false },
+  'quota.apps': { status: 403, describe: (max) => `${max} apps in the workspace`, mayRetry: false },
   'quota.users': { status: 403, describe: (max) => `${max} users in the workspace`, mayRetry: false },
   'quota.requests_per_sec': {
     status: 429,

@@ -2,12 +2,13 @@
 import type { Databases } from '../../storage/connections/databases.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
-import { countAppRecords, readAppSize } from '../../storage/control/usage.ts';
+import { type AppSize, countAppRecords, readAppSize } from '../../storage/control/usage.ts';
 import type { PolicyCache } from '../policies/cache.ts';
 import type { Policies } from '../policies/effective.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { quotaExceeded, quotaLimit } from './quota.ts';
-import { type Claim, Remainder, type Sharing } from './remainder.ts';
+import { type Amount, claimAll, exactly, settleAll, type Wanted } from './claims.ts';
+import { Remainder, type Sharing } from './remainder.ts';
 
 interface QuotaParts {
   databases: Databases;
@@ -22,6 +23,7 @@ interface QuotaParts {
 interface Limits {
   storage_mb: number | undefined;
   records: number | undefined;
+  files: number | undefined;
   requests_per_sec: number | undefined;
 }
 
@@ -30,7 +32,8 @@ interface AppQuotas {
   /** The definition of the last request. */
   app: AppDefinition;
   records: Remainder;
-  bytes: Remainder;
+  storage_mb: Remainder;
+  files: Remainder;
   requests: RateLimiter;
 }
 
@@ -40,6 +43,16 @@ export interface Addition {
   records: number;
   /** The written data. Its size is taken to be that of its JSON. */
   input: unknown;
+}
+
+/** The claim of a file that is being stored. */
+export interface FileClaim {
+  /** The bytes that it may have. */
+  readonly amount: number;
+  /** Creates the error of a file that has more. */
+  exceeded: () => Error;
+  /** Says how many bytes were stored; undefined: none, and no file. To be called once. */
+  settle(used: number | undefined): void;
 }
 
 const mebibyte = 1_048_576;
@@ -82,17 +95,27 @@ export class Quotas implements WriteQuotas {
       : this.#claimAndWrite(app, known, { addition, work });
   }
 
-  /** Claims `max` bytes for a file, or all that are left when they are at least `min`. Throws `413 quota_exceeded`. */
-  async claimBytes(
-    app: AppDefinition,
-    bytes: { min: number; max: number },
-  ): Promise<Claim & { exceeded: () => Error } | undefined> {
-    const { storage_mb } = await this.#readLimits(app);
-    if (storage_mb === undefined) return undefined;
-    const exceeded = () => quotaExceeded('quota.storage_mb', storage_mb);
-    const claim = await this.#quotas(app).bytes.take(storage_mb * mebibyte, bytes);
-    if (claim === undefined) throw exceeded();
-    return { ...claim, exceeded };
+  /**
+   * Claims a place for a file, and `max` bytes, or all that are left when they are at least `min`. Throws `403` or `413`
+   * `quota_exceeded`.
+   */
+  async claimFile(app: AppDefinition, bytes: Amount): Promise<FileClaim> {
+    const limits = await this.#readLimits(app);
+    const places = await claimAll([this.#wanted(app, limits, 'files', exactly(1))]);
+    try {
+      const room = await claimAll([this.#wanted(app, limits, 'storage_mb', bytes)]);
+      return {
+        amount: Math.min(bytes.max, ...room.map(({ amount }) => amount)),
+        exceeded: () => quotaExceeded('quota.storage_mb', limits.storage_mb ?? 0),
+        settle: (used) => {
+          settleAll(places, used === undefined ? 0 : 1);
+          settleAll(room, used ?? 0);
+        },
+      };
+    } catch (error) {
+      settleAll(places, 0);
+      throw error;
+    }
   }
 
   #countRequest(app: AppDefinition, { requests_per_sec: max }: Limits): void {
@@ -105,24 +128,15 @@ export class Quotas implements WriteQuotas {
 
   async #claimAndWrite<Result>(
     app: AppDefinition,
-    { records, storage_mb }: Limits,
-    { addition, work }: { addition: Addition; work: () => Promise<Result> },
+    limits: Limits,
+    { addition: { records, input }, work }: { addition: Addition; work: () => Promise<Result> },
   ): Promise<Result> {
-    const quotas = this.#quotas(app);
-    const claims: Claim[] = [];
+    const bytes = limits.storage_mb === undefined ? 0 : Buffer.byteLength(JSON.stringify(input));
+    const claims = await claimAll([
+      this.#wanted(app, limits, 'records', exactly(records)),
+      this.#wanted(app, limits, 'storage_mb', exactly(bytes)),
+    ]);
     try {
-      if (records !== undefined && addition.records > 0) {
-        const { records: amount } = addition;
-        const claim = await quotas.records.take(records, { min: amount, max: amount });
-        if (claim === undefined) throw quotaExceeded('quota.records', records);
-        claims.push(claim);
-      }
-      if (storage_mb !== undefined) {
-        const amount = Buffer.byteLength(JSON.stringify(addition.input));
-        const claim = await quotas.bytes.take(storage_mb * mebibyte, { min: amount, max: amount });
-        if (claim === undefined) throw quotaExceeded('quota.storage_mb', storage_mb);
-        claims.push(claim);
-      }
       const result = await work();
       for (const claim of claims) claim.settle(claim.amount);
       return result;
@@ -132,6 +146,17 @@ export class Quotas implements WriteQuotas {
       for (const claim of claims) claim.settle(isUnknown ? claim.amount : 0);
       throw error;
     }
+  }
+
+  #wanted(
+    app: AppDefinition,
+    limits: Limits,
+    name: 'records' | 'files' | 'storage_mb',
+    amount: Amount,
+  ): Wanted {
+    const unit = name === 'storage_mb' ? mebibyte : 1;
+    const remainder = this.#quotas(app)[name];
+    return { quota: `quota.${name}`, limit: limits[name], unit, remainder, amount };
   }
 
   #readLimits(app: AppDefinition): Limits | Promise<Limits> {
@@ -144,12 +169,13 @@ export class Quotas implements WriteQuotas {
     // Taken before the policies are read, so that a change in between makes the limits stale.
     const { revision } = policyCache;
     const at = { workspace: app.workspace.id, app: app.id };
-    const [storage_mb, records, requests_per_sec] = await Promise.all([
+    const [storage_mb, records, files, requests_per_sec] = await Promise.all([
       quotaLimit(policies, 'quota.storage_mb', at),
       quotaLimit(policies, 'quota.records', at),
+      quotaLimit(policies, 'quota.files', at),
       quotaLimit(policies, 'quota.requests_per_sec', at),
     ]);
-    const limits = { storage_mb, records, requests_per_sec };
+    const limits = { storage_mb, records, files, requests_per_sec };
     this.#limits.set(app, { revision, limits });
     return limits;
   }
@@ -165,7 +191,8 @@ export class Quotas implements WriteQuotas {
     const quotas: AppQuotas = {
       app,
       records: new Remainder({ ...sharing, now, leaks: false, count: () => this.#countRecords(quotas.app) }),
-      bytes: new Remainder({ ...sharing, now, leaks: true, count: () => this.#countBytes(quotas.app) }),
+      storage_mb: new Remainder({ ...sharing, now, leaks: true, count: () => this.#countBytes(quotas.app) }),
+      files: new Remainder({ ...sharing, now, leaks: false, count: () => this.#countFiles(quotas.app) }),
       requests: new RateLimiter(),
     };
     this.#apps.set(app.schema, quotas);
@@ -174,8 +201,10 @@ export class Quotas implements WriteQuotas {
 
   #evictIdle(): void {
     const now = this.#parts.now();
-    for (const [schema, { records, bytes, requests }] of this.#apps) {
-      if (records.isIdle && bytes.isIdle && requests.isFull(now)) this.#apps.delete(schema);
+    for (const [schema, { records, storage_mb, files, requests }] of this.#apps) {
+      if (records.isIdle && storage_mb.isIdle && files.isIdle && requests.isFull(now)) {
+        this.#apps.delete(schema);
+      }
     }
   }
 
@@ -185,9 +214,17 @@ export class Quotas implements WriteQuotas {
     return records;
   }
 
-  async #countBytes({ workspace, schema }: AppDefinition): Promise<number> {
-    const pool = this.#parts.databases.app(workspace.database, schema);
-    const { database_bytes, file_bytes } = await pool.run((sql) => readAppSize(sql, schema));
+  async #countBytes(app: AppDefinition): Promise<number> {
+    const { database_bytes, file_bytes } = await this.#readSize(app);
     return database_bytes + file_bytes;
+  }
+
+  async #countFiles(app: AppDefinition): Promise<number> {
+    return (await this.#readSize(app)).files;
+  }
+
+  #readSize({ workspace, schema }: AppDefinition): Promise<AppSize> {
+    const pool = this.#parts.databases.app(workspace.database, schema);
+    return pool.run((sql) => readAppSize(sql, schema));
   }
 }

@@ -1,5 +1,5 @@
 // Measures what a workspace or an app stores, and how much it was used, for each request.
-import { listSchemas } from '../../storage/workspace/apps.ts';
+import { countApps, listSchemas } from '../../storage/workspace/apps.ts';
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
 import {
   appRunner,
@@ -33,6 +33,8 @@ export const usageResponse = object({
   ),
   files: count(),
   file_bytes: count(),
+  collections: count(),
+  apps: described(count(), 'Apps of the workspace.'),
   users: described(count(), 'End-users of the workspace; all its apps share them.'),
   requests_24h: described(count(), 'Requests to apps, in the current hour and the 23 before it.'),
   hook_runs_24h: described(count(), 'Runs of hooks, in the same time.'),
@@ -40,6 +42,9 @@ export const usageResponse = object({
     object({
       storage_mb: quota(),
       records: quota(),
+      files: quota(),
+      collections: quota(),
+      apps: quota(),
       users: quota(),
       requests_per_sec: quota(),
     }),
@@ -48,15 +53,22 @@ export const usageResponse = object({
 });
 
 type Usage = ValueOf<typeof usageResponse>;
-type Stored = Pick<Usage, 'database_bytes' | 'records' | 'records_exact' | 'files' | 'file_bytes'>;
+type Stored = Pick<
+  Usage,
+  'database_bytes' | 'records' | 'records_exact' | 'files' | 'file_bytes' | 'collections'
+>;
+type Shared = Pick<Usage, 'users' | 'apps'>;
 type ShowDeps = Pick<Deps, 'databases' | 'policies' | 'now'> & { activity: ActivityMeter };
 
 /** Measures the usage of an app. Throws `StorageError`. */
 export async function appUsage(deps: ShowDeps, app: AppDefinition): Promise<Usage> {
   const { workspace } = app;
-  const users = await deps.databases.workspace(workspace.database).run(countUsers);
   const at = { workspace: workspace.id, app: app.id };
-  return { ...await readStored(deps, app), users, ...await readUse(deps, at, { schema: app.schema }) };
+  return {
+    ...await readStored(deps, app),
+    ...await readShared(deps, workspace),
+    ...await readUse(deps, at, { schema: app.schema }),
+  };
 }
 
 /**
@@ -74,6 +86,7 @@ export async function workspaceUsage(
     records_exact: true,
     files: 0,
     file_bytes: 0,
+    collections: 0,
   };
   const large = await pool.run((sql) => findLargeTables(sql));
   const provisioner = deps.databases.provisioner(database);
@@ -84,8 +97,24 @@ export async function workspaceUsage(
     total.records_exact &&= share.exact;
     total.files += share.files;
     total.file_bytes += share.file_bytes;
+    total.collections += share.collections;
   }
-  return { ...total, users: await pool.run(countUsers), ...await readUse(deps, { workspace: id }) };
+  return {
+    ...total,
+    ...await readShared(deps, { database }),
+    ...await readUse(deps, { workspace: id }),
+  };
+}
+
+/** What all apps of a workspace share. */
+async function readShared(
+  { databases }: ShowDeps,
+  { database }: Pick<WorkspaceDefinition, 'database'>,
+): Promise<Shared> {
+  return await databases.workspace(database).run(async (sql) => ({
+    users: await countUsers(sql),
+    apps: await countApps(sql),
+  }));
 }
 
 async function readStored(
@@ -94,7 +123,8 @@ async function readStored(
 ): Promise<Stored> {
   const pool = databases.app(database, schema);
   const { records, exact } = await countAppRecords((work) => pool.run(work), schema, [...collections.keys()]);
-  return { ...await pool.run((sql) => readAppSize(sql, schema)), records, records_exact: exact };
+  const size = await pool.run((sql) => readAppSize(sql, schema));
+  return { ...size, records, records_exact: exact, collections: collections.size };
 }
 
 async function readUse(
@@ -113,6 +143,9 @@ async function readUse(
     quotas: {
       storage_mb: await limit('quota.storage_mb'),
       records: await limit('quota.records'),
+      files: await limit('quota.files'),
+      collections: await limit('quota.collections'),
+      apps: await limit('quota.apps'),
       users: await limit('quota.users'),
       requests_per_sec: await limit('quota.requests_per_sec'),
     },

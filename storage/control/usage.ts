@@ -105,7 +105,9 @@ async function countTables(
 }
 
 /** The part of an app in the size of its workspace. */
-export interface AppShare extends RecordCount, Omit<AppSize, 'database_bytes'> {}
+export interface AppShare extends RecordCount, Omit<AppSize, 'database_bytes'> {
+  collections: number;
+}
 
 /** The part of an app, or undefined when it is deleted. Throws `StorageError`. */
 export async function readAppShare(
@@ -138,7 +140,8 @@ async function readShareWith(
   );
   if (rows?.[0] === undefined) return undefined;
   const { collections, files, file_bytes } = rows[0];
-  return { ...await countAppRecords(asApp, schema, collections, large), files, file_bytes };
+  const records = await countAppRecords(asApp, schema, collections, large);
+  return { ...records, files, file_bytes, collections: collections.length };
 }
 
 function isGone(error: unknown): boolean {

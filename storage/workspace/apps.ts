@@ -50,6 +50,18 @@ export async function listSchemas(sql: Sql): Promise<Set<string>> {
   return new Set(rows.map(({ schema }) => schema));
 }
 
+/** The number of apps. */
+export async function countApps(sql: Sql): Promise<number> {
+  const [row] = await sql<{ apps: number }[]>`select count(*)::float8 as apps from workspace.apps`;
+  return row?.apps ?? 0;
+}
+
+/** The same, while other transactions that add apps wait until this one ends. */
+export async function countAppsLocked(sql: Sql): Promise<number> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('apps', 0))`;
+  return await countApps(sql);
+}
+
 /** Ids of all apps. */
 export async function listAppIds(sql: Sql): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`select id from workspace.apps order by id collate "C"`;
