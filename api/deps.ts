@@ -16,6 +16,7 @@ import type { Egress } from './egress/client.ts';
 import type { Hooks } from './hooks/ports.ts';
 import type { MailQueue } from './mail/message.ts';
 import type { Observe } from './logging/events.ts';
+import type { SpentShares } from './logging/spent-shares.ts';
 import type { PolicyCache } from './policies/cache.ts';
 import type { Policies } from './policies/effective.ts';
 import type { RecordCache } from './records/ports.ts';
@@ -23,6 +24,7 @@ import type { Hub } from './realtime/hub.ts';
 import type { Definitions } from './target.ts';
 import type { Traffic } from './process/load.ts';
 import type { ActivityMeter } from './usage/activity.ts';
+import type { MailBudgets } from './usage/mail-budgets.ts';
 import type { Quotas } from './usage/quotas.ts';
 
 /** The parts of one API process. */
@@ -68,6 +70,10 @@ export interface Deps {
   activity: ActivityMeter;
   /** Limits the use of apps, and what they store. */
   quotas: Quotas;
+  /** Logs who has used up what. */
+  spentShares: SpentShares;
+  /** The mails that may be asked for. */
+  mailBudgets: MailBudgets;
   /** Mail to end-users. */
   mail: MailQueue;
   /** Requests to other servers. */

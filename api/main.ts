@@ -26,6 +26,7 @@ import { Mailer } from './mail/mailer.ts';
 import { collectWhenIdle } from './process/idle-collection.ts';
 import { setServingFlags } from './process/v8-flags.ts';
 import { logFailure, logObserver } from './logging/events.ts';
+import { SpentShares } from './logging/spent-shares.ts';
 import { PolicyCache } from './policies/cache.ts';
 import { createGuards } from './pipeline/guards.ts';
 import { nodeListener } from './http/node-listener.ts';
@@ -36,6 +37,7 @@ import { createRecords } from './records/build.ts';
 import { routes } from './routes/index.ts';
 import { Traffic } from './process/load.ts';
 import { ActivityMeter } from './usage/activity.ts';
+import { MailBudgets } from './usage/mail-budgets.ts';
 import { Quotas } from './usage/quotas.ts';
 import type { Sharing } from './usage/remainder.ts';
 
@@ -60,7 +62,8 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const activity = new ActivityMeter({ databases, now, observe });
   const definitions = createDefinitions({ databases });
   const policyCache = new PolicyCache(databases);
-  const basics = { config, databases, secrets, now, newId, observe };
+  const spentShares = new SpentShares({ observe, now });
+  const basics = { config, databases, secrets, spentShares, now, newId, observe };
   const auth = await createAuth({ ...basics, policyCache, traffic });
   const mail = new Mailer(basics);
   const realtime = createRealtime({ ...basics, definitions, ...auth.parts });
@@ -77,6 +80,7 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
     realtime,
     setup: { initialized: await databases.control.run(readInitialized) },
     mail,
+    mailBudgets: new MailBudgets(parts),
     egress: createEgress(config),
     quotas: new Quotas({ ...parts, sharing: sharingOf(start), now: Date.now }),
   };

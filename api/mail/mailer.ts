@@ -5,13 +5,13 @@ import { StorageError } from '../../storage/errors.ts';
 import {
   type ClaimedMail,
   claimMail,
-  insertAppMail,
   insertMail,
   type MailClaim,
   type MailQueueLimits,
   postponeMail,
   removeMail,
 } from '../../storage/control/mail-queue.ts';
+import { addMail } from '../../storage/control/usage.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { logFailure } from '../logging/events.ts';
@@ -20,7 +20,7 @@ import type { AppMessage, MailQueue, MessageContent, ServerMessage } from './mes
 import { render, UnreadableTemplate } from './templates.ts';
 import { createTransport, type Transport } from './transport.ts';
 
-type MailerDeps = Pick<Deps, 'databases' | 'secrets' | 'now' | 'newId' | 'observe'> & {
+type MailerDeps = Pick<Deps, 'databases' | 'secrets' | 'spentShares' | 'now' | 'newId' | 'observe'> & {
   config: Pick<Deps['config'], 'mail' | 'data_dir'>;
 };
 
@@ -28,7 +28,7 @@ type MailerDeps = Pick<Deps, 'databases' | 'secrets' | 'now' | 'newId' | 'observ
 const maxWorkers = 16;
 /** Of one workspace: a provider that waits for the servers of its recipients holds up no other workspace. */
 const maxWorkersPerWorkspace = 4;
-/** The mail of the hooks of one workspace that may wait, each for a day at most. */
+/** The mail of one workspace that may wait: of its hooks, each for a day at most, and again as much of the server's own. */
 export const waitingLimits: MailQueueLimits = { mails: 5_000, bytes: 64 * 1024 * 1024 };
 const pollMs = 2_000;
 const attemptTimeoutMs = 45_000;
@@ -64,19 +64,22 @@ export class Mailer implements MailQueue {
   }
 
   async enqueue(message: ServerMessage | AppMessage): Promise<void> {
-    const { databases: { control }, secrets, newId, now } = this.#deps;
+    const { databases: { control }, secrets, spentShares, newId, now } = this.#deps;
+    const { workspace } = message;
     const id = newId();
     const created_at = now();
     const expires_at = new Date(created_at.getTime() + message.lifeSeconds * 1_000);
     const sealed = secrets.seal('mail', id, Buffer.from(JSON.stringify(message)));
-    const mail = { id, workspace: message.workspace, sealed, created_at, expires_at };
-    if (!('content' in message)) await control.run((sql) => insertMail(sql, mail));
-    else if (!await control.run((sql) => insertAppMail(sql, mail, waitingLimits))) {
-      const { mails, bytes } = waitingLimits;
-      const bounds = `${mails} mails or ${bytes / 1024 / 1024} MiB`;
+    const of_app = 'content' in message;
+    const mail = { id, workspace, of_app, sealed, created_at, expires_at };
+    if (await control.run((sql) => insertMail(sql, mail, waitingLimits))) return this.#startWorker();
+    spentShares.note({ share: 'waiting mail', workspace });
+    const { mails, bytes } = waitingLimits;
+    const bounds = `${mails} mails or ${bytes / 1024 / 1024} MiB`;
+    // A caller who asks for a mail of the server's own learns nothing of whether one goes out.
+    if (of_app) {
       fail('too_many_requests', `of the hooks of a workspace no more than ${bounds} may wait to be sent`);
     }
-    this.#startWorker();
   }
 
   /** Stops after the mails that are being sent, or two seconds. The rest stays in the queue for the next start. */
@@ -137,9 +140,10 @@ export class Mailer implements MailQueue {
 
   async #deliver(mail: ClaimedMail): Promise<void> {
     const { databases: { control }, observe, now } = this.#deps;
-    const { id, attempts, expires_at } = mail;
+    const { id, workspace, attempts, expires_at } = mail;
+    let isSent = false;
     try {
-      await this.#send(mail);
+      isSent = await this.#send(mail);
     } catch (error) {
       const wait = Math.min(maxRetryMs, firstRetryMs * 2 ** (attempts - 1));
       const again = new Date(now().getTime() + wait);
@@ -148,14 +152,17 @@ export class Mailer implements MailQueue {
       if (!isFinal) return await control.run((sql) => postponeMail(sql, id, again));
     }
     await this.#remove(id);
+    if (isSent) await control.run((sql) => addMail(sql, workspace, now()));
   }
 
-  async #send({ id, sealed, created_at, expires_at }: ClaimedMail): Promise<void> {
+  /** Sends a mail; false for one that is not to be sent. */
+  async #send({ id, sealed, created_at, expires_at }: ClaimedMail): Promise<boolean> {
     const { secrets, now } = this.#deps;
     const message: ServerMessage | AppMessage = JSON.parse(secrets.open('mail', id, sealed).toString('utf8'));
     const content = await this.#content(message, created_at);
-    if (content === undefined || expires_at <= now()) return;
+    if (content === undefined || expires_at <= now()) return false;
     await this.#transport.send({ ...content, id, to: message.to, date: created_at });
+    return true;
   }
 
   /** The content of a message; undefined when it is to be discarded. */

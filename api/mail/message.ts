@@ -39,8 +39,8 @@ export interface MessageContent {
 /** The queue of outgoing mail. */
 export interface MailQueue {
   /**
-   * Stores a message, which is sent in the background. Throws `StorageError`, and `429` when too many messages of the
-   * workspace's apps wait.
+   * Stores a message, which is sent in the background. Beyond what may wait of a workspace, it discards messages of the
+   * server, and throws `429` for those of apps. Throws `StorageError`.
    */
   enqueue(message: ServerMessage | AppMessage): Promise<void>;
 }

@@ -172,6 +172,20 @@ export const policyDefinitions = {
     max: () => unlimitedQuota,
     default: 'max',
   },
+  'quota.mails_per_hour': {
+    kind: 'range',
+    meaning: 'Mails with codes and tokens that the users of a workspace may ask for in an hour.',
+    min: 0,
+    max: () => 1_000,
+    default: 'max',
+  },
+  'quota.mails_per_client_hour': {
+    kind: 'range',
+    meaning: 'The same from one client address.',
+    min: 0,
+    max: () => 100,
+    default: 'max',
+  },
   'quota.requests_per_sec': {
     kind: 'range',
     meaning: 'Requests to an app in a second, from all callers. Administration requests do not count.',

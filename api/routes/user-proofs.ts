@@ -18,8 +18,8 @@ export const verifyEmailRequest = route({
   scope: 'user',
   status: 200,
   response: okResponse,
-  handle: async ({ deps, target, principal, now }) => {
-    await requestVerification(deps, target.workspace, { principal, now });
+  handle: async ({ deps, target, principal, origin, now }) => {
+    await requestVerification(deps, target.workspace, { principal, origin, now });
     return { ok: true };
   },
 });
@@ -49,8 +49,8 @@ export const passwordResetRequest = route({
   body: object({ email: emailText }),
   status: 200,
   response: okResponse,
-  handle: async ({ deps, target, body, now }) => {
-    await requestReset(deps, target.workspace, { ...body, now });
+  handle: async ({ deps, target, body, origin, now }) => {
+    await requestReset(deps, target.workspace, { ...body, ip: origin.ip, now });
     return { ok: true };
   },
 });
@@ -81,8 +81,8 @@ export const otpRequest = route({
   body: object({ email: emailText }),
   status: 200,
   response: okResponse,
-  handle: async ({ deps, target, body, now }) => {
-    await requestOtp(deps, target.workspace, { ...body, now });
+  handle: async ({ deps, target, body, origin, now }) => {
+    await requestOtp(deps, target.workspace, { ...body, ip: origin.ip, now });
     return { ok: true };
   },
 });

@@ -1,5 +1,5 @@
 // Claims on several quotas: all of them, or none.
-import { type Quota, quotaExceeded } from './quota.ts';
+import { quotaExceeded, type RefusingQuota } from './quota.ts';
 import type { Claim, Remainder } from './remainder.ts';
 
 /** An amount to claim: `max`, or what is left when that is at least `min`. */
@@ -10,7 +10,7 @@ export interface Amount {
 
 /** What is to be claimed of one quota. */
 export interface Wanted {
-  quota: Quota;
+  quota: RefusingQuota;
   /** The limit; undefined: none, and nothing is claimed. */
   limit: number | undefined;
   /** The number of what is counted in one of the limit: the bytes of a MB. */

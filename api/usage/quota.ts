@@ -1,5 +1,6 @@
 // The quotas: their names, their limits, and the errors of a caller that exceeds them.
 import { ApiError } from '../errors.ts';
+import type { HeaderList } from '../http/header-list.ts';
 import { type RangePolicy, unlimitedQuota } from '../policies/definitions.ts';
 import type { Policies } from '../policies/effective.ts';
 import type { TenantPath } from '../scope.ts';
@@ -14,7 +15,10 @@ interface Refusal {
   mayRetry: boolean;
 }
 
-const refusals: Record<Quota, Refusal> = {
+/** Quotas whose excess is refused; that of the rest is discarded, and its caller not told. */
+export type RefusingQuota = Exclude<Quota, `quota.mails_${string}`>;
+
+const refusals: Record<RefusingQuota, Refusal> = {
   'quota.storage_mb': { status: 413, describe: (max) => `${max} MB of tables and files`, mayRetry: false },
   'quota.records': { status: 403, describe: (max) => `${max} records in the app`, mayRetry: false },
   'quota.files': { status: 403, describe: (max) => `${max} files in the app`, mayRetry: false },
@@ -38,9 +42,19 @@ export async function quotaLimit(
   return max >= unlimitedQuota ? undefined : max;
 }
 
+/** The error `quota_exceeded`. */
+export class QuotaExceeded extends ApiError {
+  readonly quota: RefusingQuota;
+
+  constructor(quota: RefusingQuota, message: string, headers: HeaderList, status: number) {
+    super('quota_exceeded', message, headers, status);
+    this.quota = quota;
+  }
+}
+
 /** Creates the error `quota_exceeded`, which names the quota and its limit. */
-export function quotaExceeded(name: Quota, max: number): ApiError {
+export function quotaExceeded(name: RefusingQuota, max: number): QuotaExceeded {
   const { status, describe, mayRetry } = refusals[name];
   const headers = mayRetry ? [['Retry-After', '1'] as const] : [];
-  return new ApiError('quota_exceeded', `${name} allows ${describe(max)}`, headers, status);
+  return new QuotaExceeded(name, `${name} allows ${describe(max)}`, headers, status);
 }

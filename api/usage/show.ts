@@ -10,6 +10,7 @@ import {
   readAppShare,
   readAppSize,
   sumActivity,
+  sumMails,
 } from '../../storage/control/usage.ts';
 import type { Deps } from '../deps.ts';
 import { boolean, described, integer, nullable, object, type ValueOf } from '../contract/schema.ts';
@@ -36,7 +37,8 @@ export const usageResponse = object({
   collections: count(),
   apps: described(count(), 'Apps of the workspace.'),
   users: described(count(), 'End-users of the workspace; all its apps share them.'),
-  requests_24h: described(count(), 'Requests to apps, in the current hour and the 23 before it.'),
+  mails_24h: described(count(), 'Mails that the workspace sent, in the current hour and the 23 before it.'),
+  requests_24h: described(count(), 'Requests to apps, in the same time.'),
   hook_runs_24h: described(count(), 'Runs of hooks, in the same time.'),
   quotas: described(
     object({
@@ -46,6 +48,8 @@ export const usageResponse = object({
       collections: quota(),
       apps: quota(),
       users: quota(),
+      mails_per_hour: quota(),
+      mails_per_client_hour: quota(),
       requests_per_sec: quota(),
     }),
     'The quotas in effect here; null: no limit.',
@@ -131,13 +135,15 @@ async function readUse(
   { databases, policies, activity, now }: ShowDeps,
   at: TenantPath & { workspace: string },
   only: { schema?: string } = {},
-): Promise<Pick<Usage, 'requests_24h' | 'hook_runs_24h' | 'quotas'>> {
+): Promise<Pick<Usage, 'mails_24h' | 'requests_24h' | 'hook_runs_24h' | 'quotas'>> {
   await activity.flush();
+  const period = { workspace: at.workspace, since: beginningOfDay(now()) };
   const { requests, hook_runs } = await databases.control.run((sql) =>
-    sumActivity(sql, { workspace: at.workspace, ...only, since: beginningOfDay(now()) })
+    sumActivity(sql, { ...period, ...only })
   );
   const limit = async (name: Quota) => await quotaLimit(policies, name, at) ?? null;
   return {
+    mails_24h: await databases.control.run((sql) => sumMails(sql, period)),
     requests_24h: requests,
     hook_runs_24h: hook_runs,
     quotas: {
@@ -147,6 +153,8 @@ async function readUse(
       collections: await limit('quota.collections'),
       apps: await limit('quota.apps'),
       users: await limit('quota.users'),
+      mails_per_hour: await limit('quota.mails_per_hour'),
+      mails_per_client_hour: await limit('quota.mails_per_client_hour'),
       requests_per_sec: await limit('quota.requests_per_sec'),
     },
   };

@@ -6,45 +6,39 @@ export interface MailRow {
   /** A v7 UUID. */
   id: string;
   workspace: string;
+  /** True for a mail of an app's hooks, which waits behind all of the server's own. */
+  of_app: boolean;
   sealed: Buffer;
   created_at: Date;
   expires_at: Date;
 }
 
 /** A claimed mail, which its claimant sends now. The attempt is counted. */
-export interface ClaimedMail extends MailRow {
+export interface ClaimedMail extends Omit<MailRow, 'of_app'> {
   attempts: number;
 }
 
-/** Adds a mail of the server's own, due at once. Throws `StorageError` `missing_reference` when its workspace is deleted. */
-export async function insertMail(sql: Sql, mail: MailRow): Promise<void> {
-  const { id, workspace, sealed, created_at, expires_at } = mail;
-  await sql`
-    insert into control.mail_queue (id, workspace, sealed, next_attempt_at, expires_at, created_at)
-    values (${id}, ${workspace}, ${sealed}, ${created_at}, ${expires_at}, ${created_at})`;
-}
-
-/** The limits of the mails of a workspace's apps that wait. */
+/** The limits of the mails of a workspace that wait: of the server's own, and of its apps. */
 export interface MailQueueLimits {
   mails: number;
   bytes: number;
 }
 
 /**
- * The same for a mail of an app, which waits behind all of the server's own. Adds nothing and returns false beyond the
- * limits. Simultaneous calls do not count each other, so there may be a few more.
+ * Adds a mail, due at once. Adds nothing and returns false beyond the limits; simultaneous calls do not count each other, so
+ * there may be a few more. Throws `StorageError` `missing_reference` when its workspace is deleted.
  */
-export async function insertAppMail(
+export async function insertMail(
   sql: Sql,
   mail: MailRow,
   { mails, bytes }: MailQueueLimits,
 ): Promise<boolean> {
-  const { id, workspace, sealed, created_at, expires_at } = mail;
+  const { id, workspace, of_app, sealed, created_at, expires_at } = mail;
   const added = await sql`
     insert into control.mail_queue (id, workspace, sealed, next_attempt_at, expires_at, created_at, of_app)
-    select ${id}, ${workspace}, ${sealed}, ${created_at}, ${expires_at}, ${created_at}, true from (
+    select ${id}, ${workspace}, ${sealed}, ${created_at}, ${expires_at}, ${created_at}, ${of_app} from (
       select count(*) as mails, coalesce(sum(octet_length(sealed)), 0) as bytes from control.mail_queue
-      where of_app and workspace = ${workspace}
+      where of_app = ${of_app} and workspace = ${workspace}
     ) as waiting where waiting.mails < ${mails} and waiting.bytes + ${sealed.length}::int <= ${bytes}
     returning id`;
   return added.length > 0;

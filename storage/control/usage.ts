@@ -214,6 +214,26 @@ export async function sumActivity(
   return { requests: row?.requests ?? 0, hook_runs: row?.hook_runs ?? 0 };
 }
 
+/** Counts a mail that a workspace has sent. */
+export async function addMail(sql: Sql, workspace: string, now: Date): Promise<void> {
+  await sql`
+    insert into control.usage (workspace, schema, hour, requests, hook_runs, mails)
+    select id, '', date_trunc('hour', ${now}::timestamptz, 'UTC'), 0, 0, 1
+    from control.workspaces where id = ${workspace} for key share
+    on conflict (workspace, schema, hour) do update set mails = usage.mails + excluded.mails`;
+}
+
+/** The mails that a workspace sent in the hours after `since`. */
+export async function sumMails(
+  sql: Sql,
+  { workspace, since }: { workspace: string; since: Date },
+): Promise<number> {
+  const [row] = await sql<{ mails: number }[]>`
+    select coalesce(sum(mails), 0)::float8 as mails from control.usage
+    where workspace = ${workspace} and hour > ${since}`;
+  return row?.mails ?? 0;
+}
+
 /** Removes the use up to an hour. */
 export async function deleteActivity(sql: Sql, until: Date): Promise<void> {
   await sql`delete from control.usage where hour <= ${until}`;

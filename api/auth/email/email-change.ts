@@ -30,7 +30,7 @@ const noticeLifeSeconds = 86_400;
  * `401 bad_credentials` for a wrong password, which counts like a failed login, and `429 too_many_requests`.
  */
 export async function requestEmailChange(
-  deps: Pick<Deps, 'databases' | 'mail' | 'passwords' | 'newId' | 'now'>,
+  deps: Pick<Deps, 'databases' | 'mail' | 'mailBudgets' | 'passwords' | 'newId' | 'now'>,
   workspace: WorkspaceDefinition,
   change: { email: string; password: string } & Caller,
 ): Promise<void> {
@@ -45,6 +45,7 @@ export async function requestEmailChange(
   );
   if (!matches) return await failAttempt(deps, attempt);
   const email = normalizeName(text);
+  const isAllowed = await deps.mailBudgets.spend(workspace.id, origin.ip);
   const secret = makeToken();
   const lifeSeconds = mailedTokenLifeSeconds;
   const hash = hashToken(secret);
@@ -52,7 +53,9 @@ export async function requestEmailChange(
     const { id: userId, password_hash } = await lockUser(sql, user.id) ?? failNoPrincipal();
     // A reset ends all pending changes, so none may begin with the password from before it.
     if (password_hash !== user.password_hash) throw new CredentialsChanged();
-    if (!await spendMail(sql, { purpose: 'email_change', email, now, limits: mailLimits })) return true;
+    if (!isAllowed || !await spendMail(sql, { purpose: 'email_change', email, now, limits: mailLimits })) {
+      return true;
+    }
     await voidTokens(sql, { userId, purpose: 'email_change', now });
     await insertToken(
       sql,

@@ -38,6 +38,26 @@ export function hashCode(
   return secrets.keyedHash(`otp ${workspace} ${email}`, code.replaceAll(/\s/g, ''));
 }
 
+/** The recipient of a mail that a client asks for. */
+export interface Recipient {
+  email: string;
+  /** True when the budget of the client or the workspace is spent. Then the address is one that nobody has. */
+  isSpent: boolean;
+}
+
+/**
+ * Takes a mail out of the budgets of its client and workspace. When they are spent, the same work is done for an address that
+ * nobody has: it takes as long, and neither the budget nor the last token of the real one is touched.
+ */
+export async function chooseRecipient(
+  { mailBudgets, newId }: Pick<Deps, 'mailBudgets' | 'newId'>,
+  { workspace, email, ip }: { workspace: string; email: string; ip: string },
+): Promise<Recipient> {
+  return await mailBudgets.spend(workspace, ip)
+    ? { email, isSpent: false }
+    : { email: `${newId()}@nobody.invalid`, isSpent: true };
+}
+
 /** Creates the row of a token, to be stored. */
 export function draftToken<Purpose extends TokenPurpose>(
   { newId }: Pick<Deps, 'newId'>,

@@ -16,7 +16,7 @@ import { quotaLimit } from '../../usage/quota.ts';
 import { requireUserQuota } from '../../usage/user-quota.ts';
 import { type Attempt, beginAttempt, normalizeName } from '../login/attempt.ts';
 import { revokeAllTokens } from '../tokens/end-user-tokens.ts';
-import { draftToken, hashCode, mailLimits, makeCode } from './one-time.ts';
+import { chooseRecipient, draftToken, hashCode, mailLimits, makeCode } from './one-time.ts';
 import { proveAddress } from './prove-address.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from '../login/sign-in-user.ts';
 import { requireMethod, userAttempt } from '../login/user-attempt.ts';
@@ -25,19 +25,20 @@ type OtpDeps = SignInDeps & Pick<Deps, 'revocations'>;
 
 /** Mails a code to an address, whether or not it has a user. Earlier codes become invalid. */
 export async function requestOtp(
-  deps: Pick<Deps, 'databases' | 'mail' | 'policies' | 'secrets' | 'newId'>,
+  deps: Pick<Deps, 'databases' | 'mail' | 'mailBudgets' | 'policies' | 'secrets' | 'newId'>,
   { id: workspace, database }: WorkspaceDefinition,
-  { email: text, now }: { email: string; now: Date },
+  { email: text, ip, now }: { email: string; ip: string; now: Date },
 ): Promise<void> {
   await requireMethod(deps, 'otp', { workspace });
   const { value: lifeSeconds } = await deps.policies.range('otp.ttl_sec', { workspace });
-  const email = normalizeName(text);
+  const { email, isSpent } = await chooseRecipient(deps, { workspace, email: normalizeName(text), ip });
   const secret = makeCode();
   const hash = hashCode(deps.secrets, { workspace, email, code: secret });
   const token = draftToken(deps, { purpose: 'otp', email, userId: undefined, hash, lifeSeconds, now });
   const replaced = await deps.databases.workspace(database)
     .transaction((sql) => replaceToken(sql, token, mailLimits));
-  await deps.mail.enqueue({ workspace, kind: 'otp', to: email, secret, lifeSeconds, discard: !replaced });
+  const discard = isSpent || !replaced;
+  await deps.mail.enqueue({ workspace, kind: 'otp', to: email, secret, lifeSeconds, discard });
 }
 
 /** Issues tokens, and creates the user when there is none. Throws `401 bad_credentials`, `403`, `429`. */

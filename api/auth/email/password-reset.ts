@@ -10,6 +10,7 @@ import type { RequestOrigin } from '../../contract/route.ts';
 import { normalizeName } from '../login/attempt.ts';
 import { revokeAllTokens } from '../tokens/end-user-tokens.ts';
 import {
+  chooseRecipient,
   draftToken,
   hashToken,
   mailedTokenLifeSeconds,
@@ -27,12 +28,13 @@ import { requireMethod, userSubject } from '../login/user-attempt.ts';
  * `403 forbidden` where passwords are switched off.
  */
 export async function requestReset(
-  deps: Pick<Deps, 'databases' | 'mail' | 'policies' | 'newId'>,
+  deps: Pick<Deps, 'databases' | 'mail' | 'mailBudgets' | 'policies' | 'newId'>,
   workspace: WorkspaceDefinition,
-  { email: text, now }: { email: string; now: Date },
+  { email: text, ip, now }: { email: string; ip: string; now: Date },
 ): Promise<void> {
   await requireMethod(deps, 'password', { workspace: workspace.id });
-  const email = normalizeName(text);
+  // That of a spent budget is no user's, so nothing is sent.
+  const { email } = await chooseRecipient(deps, { workspace: workspace.id, email: normalizeName(text), ip });
   const secret = makeToken();
   const lifeSeconds = mailedTokenLifeSeconds;
   const discard = await deps.databases.workspace(workspace.database).transaction(async (sql) => {

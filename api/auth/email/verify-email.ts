@@ -2,10 +2,10 @@
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { replaceToken } from '../../../storage/workspace/one-time-tokens.ts';
 import { lockUser, setVerified } from '../../../storage/workspace/user-accounts.ts';
+import type { Caller } from '../../audit/actor.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
-import type { Principal } from '../../scope.ts';
 import { failNoPrincipal, requireUser } from '../account/me.ts';
 import {
   draftToken,
@@ -19,11 +19,12 @@ import { redeemMailed } from './redeem.ts';
 
 /** Mails a token to the user's address. Earlier ones become invalid. Throws `401` when the user does not exist any more. */
 export async function requestVerification(
-  deps: Pick<Deps, 'databases' | 'mail' | 'newId'>,
+  deps: Pick<Deps, 'databases' | 'mail' | 'mailBudgets' | 'newId'>,
   workspace: WorkspaceDefinition,
-  { principal, now }: { principal: Principal; now: Date },
+  { principal, origin, now }: Caller,
 ): Promise<void> {
   const { id: userId, email } = await requireUser(deps, principal, workspace);
+  const isAllowed = await deps.mailBudgets.spend(workspace.id, origin.ip);
   const secret = makeToken();
   const lifeSeconds = mailedTokenLifeSeconds;
   const purpose = 'verify_email';
@@ -31,7 +32,7 @@ export async function requestVerification(
   const replaced = await deps.databases.workspace(workspace.database)
     .transaction(async (sql) => {
       await lockUser(sql, userId) ?? failNoPrincipal();
-      return await replaceToken(sql, token, mailLimits);
+      return isAllowed && await replaceToken(sql, token, mailLimits);
     });
   await deps.mail.enqueue({
     workspace: workspace.id,

@@ -1,6 +1,7 @@
 // The mail queue by a clock of the test: when a mail is retried, taken over and given up.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Mailer, waitingLimits } from '../../../api/mail/mailer.ts';
+import { SpentShares } from '../../../api/logging/spent-shares.ts';
 import type { LogEvent } from '../../../api/logging/events.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { uuidV7Source } from '../../../storage/sql/ids.ts';
@@ -45,6 +46,7 @@ afterEach(async () => {
 
 /** A mailer, as one process has it. */
 function makeMailer(): Mailer {
+  const observe = (event: LogEvent) => events.push(event);
   const made = new Mailer({
     ...storage,
     config: {
@@ -53,7 +55,8 @@ function makeMailer(): Mailer {
     },
     now: () => new Date(clock),
     newId: uuidV7Source(Date.now),
-    observe: (event) => events.push(event),
+    observe,
+    spentShares: new SpentShares({ observe, now: () => new Date(clock) }),
   });
   mailers.push(made);
   return made;
@@ -211,4 +214,19 @@ it('refuses mail of apps while too much of their workspace waits, and takes it a
   );
   await mailer.enqueue(messageTo(email));
   expect(await provider.mailsTo(email)).toHaveLength(1);
+});
+
+it('discards mail of the server while too much of its workspace waits, without a word to the caller', async () => {
+  const { control } = storage.databases;
+  await control.run((sql) =>
+    sql`
+    insert into control.mail_queue (id, workspace, sealed, next_attempt_at, expires_at, created_at)
+    select gen_random_uuid(), 'post', ''::bytea, ${new Date(clock + 600_000)}, ${new Date(clock + 900_000)},
+      ${new Date(clock)}
+    from generate_series(1, ${waitingLimits.mails})`
+  );
+  const code = { workspace: 'post', kind: 'otp', secret: '012345', lifeSeconds: 60, discard: false } as const;
+  await makeMailer().enqueue({ ...code, to: freshEmail() });
+  expect(await due()).toHaveLength(waitingLimits.mails);
+  expect(events).toMatchObject([{ type: 'share_spent', share: 'waiting mail', workspace: 'post' }]);
 });

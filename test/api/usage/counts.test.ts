@@ -26,7 +26,10 @@ describe('quota.apps', () => {
     const refused = await make();
     expectError(refused, 403, 'quota_exceeded');
     expect(refused.body.message).toBe('quota.apps allows 3 apps in the workspace');
-    expect(expectOk(await own.admin.get(`${own.path}/usage`))).toMatchObject({ apps: 3, quotas: { apps: 3 } });
+    expect(expectOk(await own.admin.get(`${own.path}/usage`))).toMatchObject({
+      apps: 3,
+      quotas: { apps: 3 },
+    });
     expectOk(await own.admin.delete(place.app.path));
     expectOk(await make());
   });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
-import { claimMail, insertAppMail, insertMail, removeMail } from '../../../storage/control/mail-queue.ts';
+import { claimMail, insertMail, removeMail } from '../../../storage/control/mail-queue.ts';
 import { makeDatabase } from '../../../storage/provision/database.ts';
 import { insertWorkspace } from '../../../storage/control/workspaces.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
@@ -33,13 +33,13 @@ async function queue(workspace: string, seconds: number, { of_app = false } = {}
   const mail = {
     id,
     workspace,
+    of_app,
     sealed: Buffer.of(1),
     created_at: at(seconds),
     expires_at: at(9_999),
   };
   const { control } = storage.databases;
-  if (of_app) expect(await control.run((sql) => insertAppMail(sql, mail, unbounded))).toBe(true);
-  else await control.run((sql) => insertMail(sql, mail));
+  expect(await control.run((sql) => insertMail(sql, mail, unbounded))).toBe(true);
   return id;
 }
 
@@ -80,11 +80,11 @@ it('is none of a workspace of which enough is under way', async () => {
 
 describe('what apps send', () => {
   const limits = { mails: 3, bytes: 100 };
-  const post = (workspace: string, bytes: number) =>
+  const post = (workspace: string, bytes: number, of_app = true) =>
     storage.databases.control.run((sql) => {
       const sealed = Buffer.alloc(bytes);
-      const mail = { id: randomUUID(), workspace, sealed, created_at: at(1), expires_at: at(9_999) };
-      return insertAppMail(sql, mail, limits);
+      const mail = { id: randomUUID(), workspace, of_app, sealed, created_at: at(1), expires_at: at(9_999) };
+      return insertMail(sql, mail, limits);
     });
 
   it('is bounded by how much of their workspace waits, not by the server’s own nor by others’', async () => {
@@ -94,6 +94,13 @@ describe('what apps send', () => {
     expect(taken).toEqual([true, true, true, false]);
     expect([await post('b', 60), await post('b', 41), await post('b', 40)]).toEqual([true, false, true]);
     expect(await claimAll()).toHaveLength(2 * limits.mails + 2);
+  });
+
+  it('bounds nothing of the server’s own, which has the same bound', async () => {
+    for (let mails = 0; mails < limits.mails; mails++) expect(await post('a', 1)).toBe(true);
+    const taken: boolean[] = [];
+    for (let mails = 0; mails <= limits.mails; mails++) taken.push(await post('a', 1, false));
+    expect(taken).toEqual([true, true, true, false]);
   });
 
   it('is taken again once some of it is sent', async () => {
