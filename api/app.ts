@@ -97,6 +97,7 @@ async function respond(
   if (counted !== undefined) await counted;
 
   if (route.readsBody === true) request.reserve(openFileBytes);
+  if (route.needsDisk === true) deps.disk.requireSpace();
   const overrides: ResponseOverrides = { status: undefined, headers: [] };
   const context = createContext(pipeline, request, { principal, params, target, overrides });
   const admitted = route.admit?.(context);

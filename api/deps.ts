@@ -24,6 +24,8 @@ import type { Hub } from './realtime/hub.ts';
 import type { Definitions } from './target.ts';
 import type { Traffic } from './process/load.ts';
 import type { ActivityMeter } from './usage/activity.ts';
+import type { DiskReserve } from './usage/disk-reserve.ts';
+import type { UploadPace } from './usage/upload-pace.ts';
 import type { MailBudgets } from './usage/mail-budgets.ts';
 import type { Quotas } from './usage/quotas.ts';
 
@@ -74,6 +76,10 @@ export interface Deps {
   spentShares: SpentShares;
   /** The mails that may be asked for. */
   mailBudgets: MailBudgets;
+  /** Keeps a part of the disk from tenants. */
+  disk: DiskReserve;
+  /** Slows uploads down. */
+  uploadPace: UploadPace;
   /** Mail to end-users. */
   mail: MailQueue;
   /** Requests to other servers. */

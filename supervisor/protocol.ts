@@ -18,6 +18,7 @@ export interface Config {
   database: { url: string; workspace_pool_cap: number; app_pool_cap: number };
   storage: {
     backend: 'local' | 's3';
+    reserve_mb: number;
     s3: {
       bucket: string;
       region: string;

@@ -120,6 +120,11 @@ export const settings: SettingsOf<Config> = {
   },
   storage: {
     backend: row(choiceKind('local', 's3'), 'local', 'Where files are stored. local: in `<data_dir>/blobs`.'),
+    reserve_mb: row(
+      integerKind(0, 1_000_000_000),
+      1_024,
+      'MB of 1,048,576 bytes that tenants leave free on the disks below `data_dir`. While less is free, what they write gets 503.',
+    ),
     s3: {
       bucket: row(textKind(), '', 'Bucket of the s3 backend.'),
       region: row(textKind(), '', 'Region of the bucket.'),

@@ -31,7 +31,7 @@ export async function readForHook(
 
 /** Stores a file. Throws `413` when it is larger than the policy `storage.max_upload_mb` allows. */
 export async function storeForHook(
-  deps: Pick<Deps, 'databases' | 'blobs' | 'policies' | 'quotas' | 'newId' | 'observe' | 'now'>,
+  deps: Parameters<typeof upload>[0] & Pick<Deps, 'now'>,
   app: AppDefinition,
   { filename, mime, body }: { filename: string; mime: string; body: Bytes },
 ): Promise<HookFileInfo> {

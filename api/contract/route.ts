@@ -110,6 +110,8 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, Re
   unlimited?: boolean;
   /** True to refuse an `Origin` that is neither the server's own nor in the CORS allowlist, even without a cookie. */
   refusesForeignOrigin?: boolean;
+  /** True when the request adds data apart from records and files: it is refused while the disk is almost full. */
+  needsDisk?: boolean;
   query?: Schema<Query>;
   /** The headers that only this route reads, with descriptions. */
   headers?: Readonly<Record<string, string>>;

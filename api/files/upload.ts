@@ -23,15 +23,18 @@ export interface NewFile {
   now: Date;
 }
 
-type UploadDeps = Pick<Deps, 'databases' | 'blobs' | 'policies' | 'quotas' | 'newId' | 'observe'>;
+type UploadDeps = Pick<
+  Deps,
+  'databases' | 'blobs' | 'policies' | 'quotas' | 'uploadPace' | 'newId' | 'observe'
+>;
 
 const mebibyte = 1_048_576;
 
 /**
  * Stores a file. The blob is durable before the row is written, so a row always has its bytes. A failure before that
  * leaves neither. Throws `413 payload_too_large` above policy `storage.max_upload_mb`, `413 quota_exceeded` above the
- * quota of the app, the errors of `requireSender`, `404 app_not_found` when the app was deleted meanwhile, `503
- * unavailable` when the disk is full or the store does not respond.
+ * quotas of the app or its workspace, the errors of `requireSender`, `404 app_not_found` when the app was deleted meanwhile, `503
+ * unavailable` when the disk is (almost) full or the store does not respond.
  */
 export async function upload(deps: UploadDeps, app: AppDefinition, file: NewFile): Promise<FileRow> {
   const at = { workspace: app.workspace.id, app: app.id };
@@ -45,7 +48,8 @@ export async function upload(deps: UploadDeps, app: AppDefinition, file: NewFile
     ? { cap, exceeded: () => tooLarge(max) }
     : { cap: claim.amount, exceeded: claim.exceeded };
   try {
-    const row = await store(deps, app, { ...file, bytes: capped(file, bound) });
+    const pace = (bytes: number) => deps.uploadPace.take(app.workspace.id, bytes);
+    const row = await store(deps, app, { ...file, bytes: capped(file, { ...bound, pace }) });
     claim.settle(row.size);
     return row;
   } catch (error) {
@@ -105,13 +109,14 @@ export async function removeAllBytes(
 
 async function* capped(
   { bytes, requireSender }: Pick<NewFile, 'bytes' | 'requireSender'>,
-  { cap, exceeded }: { cap: number; exceeded: () => Error },
+  { cap, exceeded, pace }: { cap: number; exceeded: () => Error; pace: (bytes: number) => Promise<void> },
 ): AsyncIterable<Uint8Array> {
   let size = 0;
   for await (const chunk of bytes) {
     requireSender?.();
     size += chunk.byteLength;
     if (size > cap) throw exceeded();
+    await pace(chunk.byteLength);
     yield chunk;
   }
   requireSender?.();

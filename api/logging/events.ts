@@ -29,6 +29,8 @@ export type LogEvent =
   /** Audit entries were removed, as `audit.retention_days` says. */
   | { type: 'audit_pruned'; log: string; removed: number }
   | { type: 'mail_failed'; mail: string; attempts: number; error: string; gives_up: boolean }
+  /** Less of the disk is free than its reserve, so that what tenants write is refused; or no longer. */
+  | { type: 'disk_low' | 'disk_recovered'; free_mb: number; reserve_mb: number }
   /** A share that a policy bounds is used up: what goes beyond it is refused, discarded or waits. */
   | { type: 'share_spent'; share: string; workspace: string | undefined; client: string | undefined }
   | { type: 'provider_failed'; workspace: string; provider: string; step: string; reason: string };
@@ -49,6 +51,8 @@ const levels: Record<LogEvent['type'], Level> = {
   blobs_swept: 'info',
   audit_pruned: 'info',
   mail_failed: 'warn',
+  disk_low: 'error',
+  disk_recovered: 'info',
   share_spent: 'warn',
   provider_failed: 'warn',
 };

@@ -132,9 +132,10 @@ export const policyDefinitions = {
   },
   'quota.storage_mb': {
     kind: 'range',
-    meaning: 'Size of an app’s tables, indexes and files, in MB of 1,048,576 bytes.',
+    meaning:
+      'Size of tables, indexes and files, in MB of 1,048,576 bytes: of an app, and of a workspace with all its apps.',
     min: 0,
-    max: () => unlimitedQuota,
+    max: () => 10_240,
     default: 'max',
   },
   'quota.records': {
@@ -142,6 +143,13 @@ export const policyDefinitions = {
     meaning: 'Records of an app, in all its collections.',
     min: 0,
     max: () => unlimitedQuota,
+    default: 'max',
+  },
+  'quota.upload_mb_per_sec': {
+    kind: 'range',
+    meaning: 'MB a second that a workspace may upload. Faster uploads are slowed down.',
+    min: 1,
+    max: () => 100,
     default: 'max',
   },
   'quota.files': {

@@ -73,7 +73,7 @@ export async function runBatch(
     chooseIds(deps, admitted);
     const results = await commitOnce(deps, app, {
       changes: intendedChanges(batch.requests, writes),
-      input: writes,
+      input: writes.every(({ method }) => method === 'DELETE') ? undefined : writes,
       hooks: rehearsal === undefined ? undefined : 'within',
     }, (context) => {
       const work = async (sql: Sql) => {

@@ -49,6 +49,7 @@ export const appsCreate = route({
   summary: 'Creates an app.',
   scope: 'workspace_admin',
   body: object({ id: optional(tenantId), name: tenantName }),
+  needsDisk: true,
   status: 201,
   response: app,
   errors: ['quota_exceeded', 'conflict'],

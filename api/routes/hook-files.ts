@@ -66,6 +66,7 @@ export const hookFilesPut = route({
   summary: 'Writes a hook file and loads the hooks of the app again.',
   scope: 'app_admin',
   body: object({ source: string() }),
+  needsDisk: true,
   status: 200,
   response: object({
     file: object(fileMembers),

@@ -54,6 +54,7 @@ export const hookVariablesPut = route({
   summary: 'Sets a variable and loads the hooks of the app again.',
   scope: 'app_admin',
   body: object({ value: string() }),
+  needsDisk: true,
   status: 200,
   response: variable,
   errors: ['conflict'],

@@ -17,6 +17,7 @@ export const userRegister = route({
   summary: 'Registers an end-user with email and password. The response has no tokens.',
   scope: 'anyone',
   body: object({ email: emailText, password: passwordText }),
+  needsDisk: true,
   status: 201,
   response: userResponse,
   errors: ['conflict', 'quota_exceeded'],

@@ -46,6 +46,7 @@ export const workspacesCreate = route({
   summary: 'Creates a workspace.',
   scope: 'master',
   body: object({ id: optional(tenantId), name: tenantName }),
+  needsDisk: true,
   status: 201,
   response: workspace,
   errors: ['conflict'],

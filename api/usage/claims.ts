@@ -17,6 +17,13 @@ export interface Wanted {
   unit: number;
   remainder: Remainder;
   amount: Amount;
+  /** Where the limit holds, for its error. */
+  place?: string;
+}
+
+/** A claim, and the error of a write that would need more. */
+export interface QuotaClaim extends Claim {
+  exceeded(): Error;
 }
 
 /** An amount of which no part is of use. */
@@ -25,14 +32,15 @@ export function exactly(amount: number): Amount {
 }
 
 /** Claims each in turn. Throws `quota_exceeded` for the first that is used up, and then has claimed nothing. */
-export async function claimAll(wanted: readonly Wanted[]): Promise<Claim[]> {
-  const claims: Claim[] = [];
+export async function claimAll(wanted: readonly Wanted[]): Promise<QuotaClaim[]> {
+  const claims: QuotaClaim[] = [];
   try {
-    for (const { quota, limit, unit, remainder, amount } of wanted) {
+    for (const { quota, limit, unit, remainder, amount, place } of wanted) {
       if (limit === undefined || amount.max === 0) continue;
       const claim = await remainder.take(limit * unit, amount);
-      if (claim === undefined) throw quotaExceeded(quota, limit);
-      claims.push(claim);
+      const exceeded = () => quotaExceeded(quota, limit, place);
+      if (claim === undefined) throw exceeded();
+      claims.push({ ...claim, exceeded });
     }
     return claims;
   } catch (error) {

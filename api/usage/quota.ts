@@ -15,8 +15,8 @@ interface Refusal {
   mayRetry: boolean;
 }
 
-/** Quotas whose excess is refused; that of the rest is discarded, and its caller not told. */
-export type RefusingQuota = Exclude<Quota, `quota.mails_${string}`>;
+/** Quotas whose excess is refused; that of the rest is discarded, or has to wait. */
+export type RefusingQuota = Exclude<Quota, `quota.mails_${string}` | 'quota.upload_mb_per_sec'>;
 
 const refusals: Record<RefusingQuota, Refusal> = {
   'quota.storage_mb': { status: 413, describe: (max) => `${max} MB of tables and files`, mayRetry: false },
@@ -52,9 +52,9 @@ export class QuotaExceeded extends ApiError {
   }
 }
 
-/** Creates the error `quota_exceeded`, which names the quota and its limit. */
-export function quotaExceeded(name: RefusingQuota, max: number): QuotaExceeded {
+/** Creates the error `quota_exceeded`, which names the quota and its limit, and the place where it holds unless that is clear. */
+export function quotaExceeded(name: RefusingQuota, max: number, place = ''): QuotaExceeded {
   const { status, describe, mayRetry } = refusals[name];
   const headers = mayRetry ? [['Retry-After', '1'] as const] : [];
-  return new QuotaExceeded(name, `${name} allows ${describe(max)}`, headers, status);
+  return new QuotaExceeded(name, `${name} allows ${describe(max)}${place}`, headers, status);
 }

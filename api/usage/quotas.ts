@@ -2,16 +2,18 @@
 import type { Databases } from '../../storage/connections/databases.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
-import { type AppSize, countAppRecords, readAppSize } from '../../storage/control/usage.ts';
 import type { PolicyCache } from '../policies/cache.ts';
 import type { Policies } from '../policies/effective.ts';
-import { RateLimiter } from './rate-limiter.ts';
+import type { DiskReserve } from './disk-reserve.ts';
 import { quotaExceeded, quotaLimit } from './quota.ts';
 import { type Amount, claimAll, exactly, settleAll, type Wanted } from './claims.ts';
-import { Remainder, type Sharing } from './remainder.ts';
+import { jsonSize } from './json-size.ts';
+import type { Sharing } from './remainder.ts';
+import { Remainders } from './remainders.ts';
 
 interface QuotaParts {
   databases: Databases;
+  disk: Pick<DiskReserve, 'requireSpace'>;
   policies: Policies;
   policyCache: PolicyCache;
   sharing: Sharing;
@@ -22,26 +24,18 @@ interface QuotaParts {
 /** The limits of an app; undefined where there is none. */
 interface Limits {
   storage_mb: number | undefined;
+  /** Of the workspace. */
+  workspace_mb: number | undefined;
   records: number | undefined;
   files: number | undefined;
   requests_per_sec: number | undefined;
-}
-
-/** The state of the quotas of one app. */
-interface AppQuotas {
-  /** The definition of the last request. */
-  app: AppDefinition;
-  records: Remainder;
-  storage_mb: Remainder;
-  files: Remainder;
-  requests: RateLimiter;
 }
 
 /** The records and data that a write adds. */
 export interface Addition {
   /** The number of new records. */
   records: number;
-  /** The written data. Its size is taken to be that of its JSON. */
+  /** The written data. Its size is taken to be about that of its JSON. */
   input: unknown;
 }
 
@@ -56,8 +50,6 @@ export interface FileClaim {
 }
 
 const mebibyte = 1_048_576;
-/** Above this number of apps, idle ones are evicted. */
-const maxIdleApps = 1_000;
 
 /** The quotas as writes use them. */
 export interface WriteQuotas {
@@ -69,11 +61,11 @@ export interface WriteQuotas {
 export class Quotas implements WriteQuotas {
   readonly #parts: QuotaParts;
   readonly #limits = new WeakMap<AppDefinition, { revision: number; limits: Limits }>();
-  /** By the app's schema, whose name is never used again. */
-  readonly #apps = new Map<string, AppQuotas>();
+  readonly #remainders: Remainders;
 
   constructor(parts: QuotaParts) {
     this.#parts = parts;
+    this.#remainders = new Remainders(parts);
   }
 
   /** Counts a request. Undefined when the limits are in memory. Throws `429 quota_exceeded`. */
@@ -84,29 +76,38 @@ export class Quotas implements WriteQuotas {
     return undefined;
   }
 
-  write<Result>(app: AppDefinition, addition: Addition, work: () => Promise<Result>): Promise<Result> {
+  async write<Result>(app: AppDefinition, addition: Addition, work: () => Promise<Result>): Promise<Result> {
+    this.#parts.disk.requireSpace();
     const known = this.#readLimits(app);
-    if (known instanceof Promise) {
-      return known.then((limits) => this.#claimAndWrite(app, limits, { addition, work }));
-    }
-    const { records, storage_mb } = known;
-    return records === undefined && storage_mb === undefined
-      ? work()
-      : this.#claimAndWrite(app, known, { addition, work });
+    const limits = known instanceof Promise ? await known : known;
+    const { records, storage_mb, workspace_mb } = limits;
+    return records === undefined && storage_mb === undefined && workspace_mb === undefined
+      ? await work()
+      : await this.#claimAndWrite(app, limits, { addition, work });
   }
 
   /**
    * Claims a place for a file, and `max` bytes, or all that are left when they are at least `min`. Throws `403` or `413`
-   * `quota_exceeded`.
+   * `quota_exceeded`, `503 unavailable` when the disk is almost full.
    */
   async claimFile(app: AppDefinition, bytes: Amount): Promise<FileClaim> {
+    this.#parts.disk.requireSpace();
     const limits = await this.#readLimits(app);
-    const places = await claimAll([this.#wanted(app, limits, 'files', exactly(1))]);
+    const places = await claimAll([
+      {
+        quota: 'quota.files',
+        limit: limits.files,
+        unit: 1,
+        remainder: this.#remainders.app(app).files,
+        amount: exactly(1),
+      },
+    ]);
     try {
-      const room = await claimAll([this.#wanted(app, limits, 'storage_mb', bytes)]);
+      const room = await claimAll(this.#storage(app, limits, bytes));
+      const least = room.toSorted((one, other) => one.amount - other.amount)[0];
       return {
-        amount: Math.min(bytes.max, ...room.map(({ amount }) => amount)),
-        exceeded: () => quotaExceeded('quota.storage_mb', limits.storage_mb ?? 0),
+        amount: least?.amount ?? bytes.max,
+        exceeded: () => least?.exceeded() ?? new TypeError('no quota is set'),
         settle: (used) => {
           settleAll(places, used === undefined ? 0 : 1);
           settleAll(room, used ?? 0);
@@ -121,7 +122,7 @@ export class Quotas implements WriteQuotas {
   #countRequest(app: AppDefinition, { requests_per_sec: max }: Limits): void {
     if (max === undefined) return;
     const { sharing: { workers }, now } = this.#parts;
-    if (!this.#quotas(app).requests.take(max / workers, now())) {
+    if (!this.#remainders.app(app).requests.take(max / workers, now())) {
       throw quotaExceeded('quota.requests_per_sec', max);
     }
   }
@@ -131,10 +132,16 @@ export class Quotas implements WriteQuotas {
     limits: Limits,
     { addition: { records, input }, work }: { addition: Addition; work: () => Promise<Result> },
   ): Promise<Result> {
-    const bytes = limits.storage_mb === undefined ? 0 : Buffer.byteLength(JSON.stringify(input));
+    const bytes = jsonSize(input);
     const claims = await claimAll([
-      this.#wanted(app, limits, 'records', exactly(records)),
-      this.#wanted(app, limits, 'storage_mb', exactly(bytes)),
+      {
+        quota: 'quota.records',
+        limit: limits.records,
+        unit: 1,
+        remainder: this.#remainders.app(app).records,
+        amount: exactly(records),
+      },
+      ...this.#storage(app, limits, exactly(bytes)),
     ]);
     try {
       const result = await work();
@@ -148,15 +155,18 @@ export class Quotas implements WriteQuotas {
     }
   }
 
-  #wanted(
-    app: AppDefinition,
-    limits: Limits,
-    name: 'records' | 'files' | 'storage_mb',
-    amount: Amount,
-  ): Wanted {
-    const unit = name === 'storage_mb' ? mebibyte : 1;
-    const remainder = this.#quotas(app)[name];
-    return { quota: `quota.${name}`, limit: limits[name], unit, remainder, amount };
+  /** Bytes of an app, which are also its workspace's. */
+  #storage(app: AppDefinition, { storage_mb, workspace_mb }: Limits, amount: Amount): Wanted[] {
+    const bytes = { quota: 'quota.storage_mb', unit: mebibyte, amount } as const;
+    return [
+      { ...bytes, limit: storage_mb, remainder: this.#remainders.app(app).bytes },
+      {
+        ...bytes,
+        limit: workspace_mb,
+        remainder: this.#remainders.workspaceBytes(app.workspace),
+        place: ' in the workspace',
+      },
+    ];
   }
 
   #readLimits(app: AppDefinition): Limits | Promise<Limits> {
@@ -169,62 +179,15 @@ export class Quotas implements WriteQuotas {
     // Taken before the policies are read, so that a change in between makes the limits stale.
     const { revision } = policyCache;
     const at = { workspace: app.workspace.id, app: app.id };
-    const [storage_mb, records, files, requests_per_sec] = await Promise.all([
+    const [storage_mb, workspace_mb, records, files, requests_per_sec] = await Promise.all([
       quotaLimit(policies, 'quota.storage_mb', at),
+      quotaLimit(policies, 'quota.storage_mb', { workspace: at.workspace }),
       quotaLimit(policies, 'quota.records', at),
       quotaLimit(policies, 'quota.files', at),
       quotaLimit(policies, 'quota.requests_per_sec', at),
     ]);
-    const limits = { storage_mb, records, files, requests_per_sec };
+    const limits = { storage_mb, workspace_mb, records, files, requests_per_sec };
     this.#limits.set(app, { revision, limits });
     return limits;
-  }
-
-  #quotas(app: AppDefinition): AppQuotas {
-    const known = this.#apps.get(app.schema);
-    if (known !== undefined) {
-      known.app = app;
-      return known;
-    }
-    if (this.#apps.size >= maxIdleApps) this.#evictIdle();
-    const { sharing, now } = this.#parts;
-    const quotas: AppQuotas = {
-      app,
-      records: new Remainder({ ...sharing, now, leaks: false, count: () => this.#countRecords(quotas.app) }),
-      storage_mb: new Remainder({ ...sharing, now, leaks: true, count: () => this.#countBytes(quotas.app) }),
-      files: new Remainder({ ...sharing, now, leaks: false, count: () => this.#countFiles(quotas.app) }),
-      requests: new RateLimiter(),
-    };
-    this.#apps.set(app.schema, quotas);
-    return quotas;
-  }
-
-  #evictIdle(): void {
-    const now = this.#parts.now();
-    for (const [schema, { records, storage_mb, files, requests }] of this.#apps) {
-      if (records.isIdle && storage_mb.isIdle && files.isIdle && requests.isFull(now)) {
-        this.#apps.delete(schema);
-      }
-    }
-  }
-
-  async #countRecords({ workspace, schema, collections }: AppDefinition): Promise<number> {
-    const pool = this.#parts.databases.app(workspace.database, schema);
-    const { records } = await countAppRecords((work) => pool.run(work), schema, [...collections.keys()]);
-    return records;
-  }
-
-  async #countBytes(app: AppDefinition): Promise<number> {
-    const { database_bytes, file_bytes } = await this.#readSize(app);
-    return database_bytes + file_bytes;
-  }
-
-  async #countFiles(app: AppDefinition): Promise<number> {
-    return (await this.#readSize(app)).files;
-  }
-
-  #readSize({ workspace, schema }: AppDefinition): Promise<AppSize> {
-    const pool = this.#parts.databases.app(workspace.database, schema);
-    return pool.run((sql) => readAppSize(sql, schema));
   }
 }

@@ -15,7 +15,10 @@ export interface Sharing {
 export interface RemainderOptions extends Sharing {
   /** Counts what is used by all processes. */
   count: () => Promise<number>;
-  /** True when usage also grows without a claim. Then a count is valid for five seconds. */
+  /**
+   * True when usage also grows without a claim. Then a count is valid for five seconds when the quota is nearly used up, and for
+   * some minutes while no more than a small part of what was left is claimed.
+   */
   leaks: boolean;
   now: () => number;
 }
@@ -29,6 +32,10 @@ export interface Claim {
 
 /** The life of a count that expires, and the length of a window that processes share by. */
 const windowMs = 5_000;
+/** The life of a count with much left, where usage grows without a claim. */
+const maxAgeMs = 300_000;
+/** Claims and what grows along with them: rows and indexes may take up so many times the bytes of their JSON. */
+const growth = 20;
 /** Counts take at most a tenth of the time, however many claims fail. */
 const restFactor = 10;
 const maxRestMs = 1_000;
@@ -41,6 +48,9 @@ const maxRestMs = 1_000;
 export class Remainder {
   readonly #options: RemainderOptions;
   #left = 0;
+  /** What was left when it was counted, and what was granted since. */
+  #leftThen = 0;
+  #granted = 0;
   /** The quota of the last count. */
   #quota: number | undefined;
   #countedAt = 0;
@@ -67,6 +77,7 @@ export class Remainder {
     const amount = Math.min(this.#left, max);
     this.#left -= amount;
     this.#claimed += amount;
+    this.#granted += amount;
     return {
       amount,
       settle: (used) => {
@@ -79,8 +90,9 @@ export class Remainder {
   #isStale(quota: number): boolean {
     if (this.#quota !== quota) return true;
     const { isAlone, leaks, now } = this.#options;
-    if (!isAlone) return windowAt(now()) !== windowAt(this.#countedAt);
-    return leaks && now() - this.#countedAt > windowMs;
+    const age = now() - this.#countedAt;
+    if (leaks) return age > maxAgeMs || (age > windowMs && this.#granted * growth >= this.#leftThen);
+    return !isAlone && windowAt(now()) !== windowAt(this.#countedAt);
   }
 
   #count(quota: number): Promise<void> {
@@ -94,7 +106,8 @@ export class Remainder {
     // The count may include these already. To grant too little until the next count does less harm than to grant too much.
     const claimed = this.#claimed;
     const used = await count();
-    this.#left = this.#share(quota - used - claimed, started);
+    this.#left = this.#leftThen = this.#share(quota - used - claimed, started);
+    this.#granted = 0;
     this.#quota = quota;
     this.#countedAt = started;
     this.#countMs = now() - started;

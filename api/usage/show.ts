@@ -42,7 +42,8 @@ export const usageResponse = object({
   hook_runs_24h: described(count(), 'Runs of hooks, in the same time.'),
   quotas: described(
     object({
-      storage_mb: quota(),
+      storage_mb: described(quota(), 'Of the app or the workspace whose usage this is.'),
+      upload_mb_per_sec: quota(),
       records: quota(),
       files: quota(),
       collections: quota(),
@@ -148,6 +149,7 @@ async function readUse(
     hook_runs_24h: hook_runs,
     quotas: {
       storage_mb: await limit('quota.storage_mb'),
+      upload_mb_per_sec: await limit('quota.upload_mb_per_sec'),
       records: await limit('quota.records'),
       files: await limit('quota.files'),
       collections: await limit('quota.collections'),

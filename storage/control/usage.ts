@@ -163,6 +163,14 @@ export async function readAppSize(sql: Sql, schema: string): Promise<AppSize> {
   return row ?? { database_bytes: 0, files: 0, file_bytes: 0 };
 }
 
+/** The bytes of an app's files. `sql` has the app's role. Throws `StorageError`. */
+export async function readFileBytes(sql: Sql, schema: string): Promise<number> {
+  const [row] = await sql.unsafe<{ bytes: number }[]>(
+    `select coalesce(sum(size), 0)::float8 as bytes from ${quoteIdentifier(schema)}._files`,
+  );
+  return row?.bytes ?? 0;
+}
+
 /** Size of the database that `sql` is connected to, in bytes. Throws `StorageError`. */
 export async function databaseBytes(sql: Sql): Promise<number> {
   const [row] = await sql<{ bytes: number }[]>`

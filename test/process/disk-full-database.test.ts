@@ -22,7 +22,10 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'bulkhead-small-'));
   await chmod(home, 0o711);
   if (isSmall) await run('mount', ['-t', 'tmpfs', '-o', 'size=400m,mode=0711', 'tmpfs', home]);
-  server = await startServer({ dataDir: join(home, 'data'), config: unlimited });
+  server = await startServer({
+    dataDir: join(home, 'data'),
+    config: { ...unlimited, 'storage.reserve_mb': 0 },
+  });
   store = await openStorefront(server.url);
 });
 afterAll(async () => {

@@ -19,7 +19,7 @@ let blobs: string;
 let isSmall = false;
 
 beforeAll(async () => {
-  server = await startServer({ config: { 'rate_limit.enabled': false } });
+  server = await startServer({ config: { 'rate_limit.enabled': false, 'storage.reserve_mb': 0 } });
   blobs = join(server.dataDir, 'blobs');
   await mkdir(blobs, { recursive: true, mode: 0o700 });
   const mount = run('mount', ['-t', 'tmpfs', '-o', 'size=6m,mode=0700', 'tmpfs', blobs]);

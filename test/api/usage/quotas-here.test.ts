@@ -24,7 +24,14 @@ function quotasOf(workers: number): Quotas {
   const range: Policies['range'] = (name) =>
     Promise.resolve({ min: 0, max: limits[name] ?? unlimitedQuota, value: 0 });
   const sharing = { isAlone: workers === 1, workers, worker: 0 };
-  return new Quotas({ databases, policies: { ...policies, range }, policyCache, sharing, now: () => 1_000 });
+  return new Quotas({
+    databases,
+    disk: { requireSpace: () => undefined },
+    policies: { ...policies, range },
+    policyCache,
+    sharing,
+    now: () => 1_000,
+  });
 }
 
 /** A write that ends in a failure, be it done or not. */

@@ -160,6 +160,28 @@ describe('quota.storage_mb', () => {
     expect((await usage()).file_bytes).toBe(room * 200_000);
   });
 
+  it('of a workspace is what all its apps may take up together (finding 16 of the attack: no quota was set)', async () => {
+    const shown = async () => expectOk(await own.admin.get(`${own.path}/usage`));
+    const { quotas, database_bytes: before } = await shown();
+    expect(quotas.storage_mb).toBe(10_240);
+    const other = await own.app();
+    const room = Math.ceil(before / megabyte) + 4;
+    await allow('storage_mb', room, own.path);
+    const answers = [];
+    for (let count = 0; count < 6; count++) {
+      answers.push(await put(admin, count % 2 === 0 ? app : other, Buffer.alloc(megabyte)));
+    }
+    expect(answers.map(({ status }) => status)).toContain(201);
+    const refused = answers.find(({ status }) => status !== 201);
+    expect(refused?.status).toBe(413);
+    expect(await refused?.json()).toEqual({
+      code: 'quota_exceeded',
+      message: `quota.storage_mb allows ${room} MB of tables and files in the workspace`,
+    });
+    const { database_bytes, file_bytes } = await shown();
+    expect(database_bytes + file_bytes).toBeLessThanOrEqual(room * megabyte);
+  });
+
   it('refuses records too, and lets them be deleted', async () => {
     const { id } = expectOk(await create());
     await setQuota('storage_mb', 0);
