@@ -51,13 +51,8 @@ it('are stored as a whole, only later', async () => {
   const { own, app, admin } = await quotaApp();
   const policy = { kind: 'range', min: 1, max: 1 };
   expectOk(await own.admin.put(`${own.path}/policies/quota.upload_mb_per_sec`, policy));
-  let size = 0;
-  const upload = async () => {
-    const answer = await put(admin, app, Buffer.alloc(2.5 * mebibyte));
-    expect(answer.status).toBe(201);
-    ({ size } = await answer.json());
-  };
+  const upload = async () => expect((await put(admin, app, Buffer.alloc(2.5 * mebibyte))).status).toBe(201);
   expect(await millisecondsOf(upload())).toBeGreaterThan(1_400);
-  expect(size).toBe(2.5 * mebibyte);
+  expect(expectOk(await admin.get(`${app.path}/files`)).items).toMatchObject([{ size: 2.5 * mebibyte }]);
   expect(expectOk(await admin.get(`${app.path}/usage`)).quotas.upload_mb_per_sec).toBe(1);
 });
