@@ -11,6 +11,7 @@ import { type Connection, type Endpoint, Pool, type Sql } from './pool.ts';
 import { ConnectionNames } from './connection-names.ts';
 import { isSocketFolder } from './driver/socket.ts';
 import { ConnectionScheduler } from './connection-scheduler.ts';
+import { WorkShares } from './shares/work-shares.ts';
 
 /** How to reach PostgreSQL as the provisioner, and how to derive the passwords of tenant roles. */
 export interface DatabasesOptions {
@@ -37,8 +38,6 @@ const turnsPerCore = 4;
 const maxTurnMs = 4;
 /** This many workspaces can have all their apps' connections at work side by side. */
 const minWorkspaces = 4;
-/** Longer than a statement takes: even beside apps that use the whole share, a waiter gets its turn. */
-const shareTimeoutMs = 10_000;
 const controlConnections = 4;
 const sessionConnections = 2;
 const ownConnectionTimeoutMs = 10_000;
@@ -60,8 +59,7 @@ export class Databases {
   /** By database, then by role. */
   readonly #pools = new Map<string, Map<string, Pool>>();
   /** The share of connections at work, for all apps of one database. */
-  readonly #shares = new Map<string, PermitCount>();
-  readonly #maxAtWork: number;
+  readonly #shares: WorkShares;
   readonly #permits: PermitCount;
   readonly #ownPermits = new PermitCount({ count: sessionConnections, timeoutMs: ownConnectionTimeoutMs });
   readonly #visitPermits = new PermitCount({ count: visitConnections, timeoutMs: visitTimeoutMs });
@@ -79,7 +77,7 @@ export class Databases {
       this.#scheduler = new ConnectionScheduler({ slots: maxAtOnce, maxTurnMs });
       share = Math.min(share, maxAtOnce);
     }
-    this.#maxAtWork = Math.max(share, options.appPoolCap);
+    this.#shares = new WorkShares(Math.max(share, options.appPoolCap));
     this.#permits = new PermitCount({
       count: options.tenantConnections,
       timeoutMs: permitTimeoutMs,
@@ -100,11 +98,13 @@ export class Databases {
 
   /** A workspace's database as the workspace's own role (users, sessions, its audit). */
   workspace(database: string): Pool {
+    this.#shares.note(database);
     return this.#pool(database, database, this.#options.workspacePoolCap);
   }
 
   /** An app's schema as the role that reads and writes in it. The apps of a workspace share connections at work. */
   app(database: string, schema: string): Pool {
+    this.#shares.note(database);
     return this.#pool(database, schema, this.#options.appPoolCap);
   }
 
@@ -193,7 +193,7 @@ export class Databases {
     const shared = { permits: this.#permits, outage: this.#outage, scheduler: this.#scheduler };
     const common = { cap, now, connectionNames: this.#connectionNames, ...shared };
     const own = { ...provisioner, database, username: role, password: passwordOf(role) };
-    const share = role === database ? unlimitedPermits : this.#share(database);
+    const share = role === database ? {} : this.#shares.of(database);
     // No limit of silence: dropping the schema of a large app may take long.
     const pool = role === provisioner.username
       ? new Pool({ ...provisioner, database }, common)
@@ -201,14 +201,6 @@ export class Databases {
     const pools = this.#pools.get(database) ?? new Map<string, Pool>();
     this.#pools.set(database, pools.set(role, pool));
     return pool;
-  }
-
-  #share(database: string): PermitCount {
-    const known = this.#shares.get(database);
-    if (known !== undefined) return known;
-    const share = new PermitCount({ count: this.#maxAtWork, timeoutMs: shareTimeoutMs });
-    this.#shares.set(database, share);
-    return share;
   }
 
   *#tenantPools(): Generator<Pool> {

@@ -38,7 +38,8 @@ const roundMs = 1_000;
 
 /** A counting semaphore: first come, first served, and waiters give up after a while. */
 export class PermitCount implements Permits {
-  #free: number;
+  #taken = 0;
+  readonly #count: () => number;
   #promised = 0;
   readonly #timeoutMs: number;
   readonly #reclaim: () => void;
@@ -47,9 +48,13 @@ export class PermitCount implements Permits {
   #again: NodeJS.Timeout | undefined;
   #isResting = false;
 
-  /** `reclaim` is called for each waiter, and again as long as somebody waits, to have one permit given back. */
-  constructor(options: { count: number; timeoutMs: number; reclaim?: () => void }) {
-    this.#free = options.count;
+  /**
+   * `count` is a function where it changes; what it has become takes effect with the next permit that is given or taken.
+   * `reclaim` is called for each waiter, and again as long as somebody waits, to have one permit given back.
+   */
+  constructor(options: { count: number | (() => number); timeoutMs: number; reclaim?: () => void }) {
+    const { count } = options;
+    this.#count = typeof count === 'number' ? () => count : count;
     this.#timeoutMs = options.timeoutMs;
     this.#reclaim = options.reclaim ?? (() => undefined);
   }
@@ -63,8 +68,8 @@ export class PermitCount implements Permits {
   }
 
   tryTake(): boolean {
-    if (this.#free <= 0 || this.#waiting.size > 0) return false;
-    this.#free--;
+    if (this.#taken >= this.#count() || this.#waiting.size > 0) return false;
+    this.#taken++;
     return true;
   }
 
@@ -95,13 +100,13 @@ export class PermitCount implements Permits {
 
   give({ promised } = { promised: false }): void {
     if (promised) this.#promised--;
-    const [next] = this.#waiting;
-    if (next === undefined) {
-      this.#free++;
-      return;
+    this.#taken--;
+    for (const next of this.#waiting) {
+      if (this.#taken >= this.#count()) return;
+      this.#waiting.delete(next);
+      this.#taken++;
+      next();
     }
-    this.#waiting.delete(next);
-    next();
   }
 
   #later(): NodeJS.Timeout {

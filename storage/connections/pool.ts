@@ -9,6 +9,8 @@ import { Outage } from './outage.ts';
 import { leastBusy } from './least-busy.ts';
 import { DrainingConnections } from './draining.ts';
 import { type Permits, unlimitedPermits } from './permits.ts';
+import { StatementCost } from './shares/statement-cost.ts';
+import type { WorkShare } from './shares/work-shares.ts';
 
 /** Runs SQL: a connection or an open transaction. Every storage function takes one as its first parameter. */
 export type Sql = postgres.ISql;
@@ -36,6 +38,7 @@ export class Pool implements Connection {
   readonly #cap: number;
   readonly #permits: Permits;
   readonly #share: Permits;
+  readonly #cost: StatementCost;
   readonly #now: () => number;
   readonly #serverOptions: ServerOptions;
   #clients: Client[] = [];
@@ -45,17 +48,18 @@ export class Pool implements Connection {
   #ended = false;
   #ending: Promise<void> | undefined;
 
-  /** `permits` are for open connections, `share` is for connections at work. */
+  /** `permits` are for open connections, `share` is of the connections at work. */
   constructor(
     endpoint: Endpoint,
-    { cap, permits, share = unlimitedPermits, now, outage = new Outage(), ...serverOptions }:
-      & { cap: number; permits: Permits; share?: Permits; now: () => number }
+    { cap, permits, share = {}, now, outage = new Outage(), ...serverOptions }:
+      & { cap: number; permits: Permits; share?: Partial<WorkShare>; now: () => number }
       & Partial<ServerOptions>,
   ) {
     this.endpoint = endpoint;
     this.#cap = cap;
     this.#permits = permits;
-    this.#share = share;
+    this.#share = share.permits ?? unlimitedPermits;
+    this.#cost = share.cost ?? new StatementCost();
     this.#draining = new DrainingConnections(permits);
     this.#now = now;
     this.#serverOptions = { outage, ...serverOptions };
@@ -77,7 +81,7 @@ export class Pool implements Connection {
   }
 
   run<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    return this.#withClient((client) => client.run(work));
+    return this.#withClient((client) => client.run((sql) => this.#cost.measure(client, () => work(sql))));
   }
 
   transaction<Result>(work: (sql: Sql) => Promise<Result>, silenceTimeoutMs?: number): Promise<Result> {
@@ -101,10 +105,7 @@ export class Pool implements Connection {
     }
   }
 
-  /**
-   * Opens a connection ahead of the first statement, if that is possible without waiting for a permit. Errors are
-   * ignored: the statement that needs the connection meets them again.
-   */
+  /** Opens a connection ahead of the first statement, if no permit has to be waited for. The statement meets errors again. */
   async warm(): Promise<void> {
     if (this.#clients.length > 0 || this.#admission !== undefined || this.#ended) return;
     const client = this.#tryOpen();

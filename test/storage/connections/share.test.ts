@@ -19,7 +19,7 @@ afterAll(() => own.remove());
 function make(count: number, timeoutMs = 60_000) {
   const share = new PermitCount({ count, timeoutMs });
   const pool = (cap: number, permits = unlimitedPermits) => {
-    const made = new Pool(own.access, { cap, permits, share, now: Date.now });
+    const made = new Pool(own.access, { cap, permits, share: { permits: share }, now: Date.now });
     ends.push(() => made.end());
     return made;
   };
