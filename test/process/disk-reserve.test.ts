@@ -37,7 +37,7 @@ beforeAll(async () => {
   await server.stop();
   server = await startServer({ dataDir: join(home, 'data'), config: { 'storage.reserve_mb': reserve } });
   master = await logInMaster(server.url);
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await server.stop();
   await rm(home, { recursive: true, force: true });
@@ -76,7 +76,9 @@ it('what tenants write is refused with 503 and Retry-After, by whichever way it 
 it('sign-in, reads, deletions and the audit log go on', async () => {
   const session = expectOk(await as(undefined, server.url).post(`${auth}/login`, user));
   const { refresh_token } = session;
-  expectOk(await as(undefined, server.url).post('/api/workspaces/acme/auth/refresh', { refresh_token }));
+  expectOk(
+    await as(undefined, server.url).post('/api/workspaces/acme/auth/users/refresh', { refresh_token }),
+  );
   expectOk(await master.get(`${records}/${ids[0]}`));
   expectOk(await master.delete(`${records}/${ids[0]}`));
   const batch = { requests: [{ method: 'DELETE', collection: 'notes', id: ids[1] }] };

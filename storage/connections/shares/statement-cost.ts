@@ -12,8 +12,14 @@ const slowMs = 10;
 export class StatementCost {
   #time = 0;
   #squares = 0;
+  readonly #now: () => number;
   /** When the server was last done with a statement of a connection, by the monotonic clock. */
   readonly #doneAt = new WeakMap<object, number>();
+
+  /** `now` is a monotonic clock, in milliseconds. */
+  constructor(now = () => performance.now()) {
+    this.#now = now;
+  }
 
   /** True while most of the time goes to slow statements. */
   get isSlow(): boolean {
@@ -22,11 +28,11 @@ export class StatementCost {
 
   /** Runs a statement on a connection, and adds what it took beyond those that were sent before it. Throws what it throws. */
   async measure<Result>(connection: object, statement: () => Promise<Result>): Promise<Result> {
-    const began = performance.now();
+    const began = this.#now();
     try {
       return await statement();
     } finally {
-      const now = performance.now();
+      const now = this.#now();
       this.add(now - Math.max(began, this.#doneAt.get(connection) ?? 0));
       this.#doneAt.set(connection, now);
     }

@@ -55,8 +55,12 @@ it('are logged when they are spent, once a minute for each who spends', async ()
     workspace: 'a',
     client: undefined,
   };
-  expect(events).toEqual([{ ...ofClient, client: '192.0.2.1' }, ofWorkspace]);
+  expect(events).toEqual([
+    { ...ofClient, client: '192.0.2.1' },
+    ofWorkspace,
+    { ...ofClient, client: '192.0.2.2' },
+  ]);
   clock += 60_000;
   await spend('a', '192.0.2.1', 100);
-  expect(events).toHaveLength(3);
+  expect(events).toHaveLength(4);
 });

@@ -169,7 +169,7 @@ describe('quota.storage_mb', () => {
     await allow('storage_mb', room, own.path);
     const answers = [];
     for (let count = 0; count < 6; count++) {
-      answers.push(await put(admin, count % 2 === 0 ? app : other, Buffer.alloc(megabyte)));
+      answers.push(await put(own.admin, count % 2 === 0 ? app : other, Buffer.alloc(megabyte)));
     }
     expect(answers.map(({ status }) => status)).toContain(201);
     const refused = answers.find(({ status }) => status !== 201);

@@ -39,7 +39,7 @@ describe('the usage of an app', () => {
       files: before.files + 1,
       file_bytes: before.file_bytes + 1_000,
       users: before.users + 1,
-      quotas: { storage_mb: null, records: null, users: null, requests_per_sec: null },
+      quotas: { storage_mb: 10_240, records: null, users: null, requests_per_sec: null },
     });
     expect(after.database_bytes).toBeGreaterThan(0);
   });

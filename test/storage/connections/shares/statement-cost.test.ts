@@ -14,22 +14,19 @@ it('are slow when most of the time goes to long ones, however many short ones th
 });
 
 it('are not slow by the time that they wait behind others on their connection', async () => {
-  const cost = new StatementCost();
+  let now = 0;
+  const cost = new StatementCost(() => now);
   const connection = {};
-  const first = Promise.withResolvers<void>();
-  const second = Promise.withResolvers<void>();
-  const statements = [
-    cost.measure(connection, () => first.promise),
-    cost.measure(connection, () => second.promise),
-  ];
-  // The first one takes long; the second is done right after it, though it was sent long before.
-  const until = performance.now() + 30;
-  while (performance.now() < until);
-  first.resolve();
-  await statements[0];
-  second.resolve();
-  await statements[1];
-  expect(cost.isSlow).toBe(true);
-  for (let count = 0; count < 40; count++) await cost.measure(connection, () => Promise.resolve());
+  // Sent at once, and each takes 2 ms.
+  const sent = Array.from({ length: 20 }, () => Promise.withResolvers<void>());
+  const measured = sent.map(({ promise }) => cost.measure(connection, () => promise));
+  for (const [index, { resolve }] of sent.entries()) {
+    now += 2;
+    resolve();
+    await measured[index];
+  }
+  expect(now).toBe(40);
   expect(cost.isSlow).toBe(false);
+  await cost.measure(connection, () => Promise.resolve(now += 40));
+  expect(cost.isSlow).toBe(true);
 });
