@@ -37,10 +37,7 @@ import { createRecords } from './records/build.ts';
 import { routes } from './routes/index.ts';
 import { Traffic } from './process/load.ts';
 import { ActivityMeter } from './usage/activity.ts';
-import { watchDisk } from './usage/disk-reserve.ts';
-import { UploadPace } from './usage/upload-pace.ts';
-import { MailBudgets } from './usage/mail-budgets.ts';
-import { Quotas } from './usage/quotas.ts';
+import { createShares } from './usage/build.ts';
 import type { Sharing } from './usage/remainder.ts';
 
 const drainMs = 10_000;
@@ -64,9 +61,8 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const activity = new ActivityMeter({ databases, now, observe });
   const definitions = createDefinitions({ databases });
   const policyCache = new PolicyCache(databases);
-  const disk = await watchDisk({ config, observe });
   const spentShares = new SpentShares({ observe, now });
-  const basics = { config, databases, secrets, disk, spentShares, now, newId, observe };
+  const basics = { config, databases, secrets, spentShares, now, newId, observe };
   const auth = await createAuth({ ...basics, policyCache, traffic });
   const mail = new Mailer(basics);
   const realtime = createRealtime({ ...basics, definitions, ...auth.parts });
@@ -83,17 +79,25 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
     realtime,
     setup: { initialized: await databases.control.run(readInitialized) },
     mail,
-    uploadPace: new UploadPace({ ...parts, workers: config.api.workers, now: Date.now }),
-    mailBudgets: new MailBudgets(parts),
     egress: createEgress(config),
-    quotas: new Quotas({ ...parts, sharing: sharingOf(start), now: Date.now }),
+    ...await createShares(parts, sharingOf(start)),
   };
   listenToSupervisor(receive);
   await prepare(deps, start);
   const cacheSync = await startCacheSync(deps, { definitions, auth, hooks, refreshSetup });
   const server = await openHttp(deps, start, cacheSync);
   mail.start();
-  const open = [hooks, auth, mail, deps.egress, disk, activity, sweepingOf(start, parts), seals, storage];
+  const open = [
+    hooks,
+    auth,
+    mail,
+    deps.egress,
+    deps.disk,
+    activity,
+    sweepingOf(start, parts),
+    seals,
+    storage,
+  ];
   send({ type: 'ready', url: server.url, initialized: deps.setup.initialized });
   return {
     async stop() {

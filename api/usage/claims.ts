@@ -9,7 +9,7 @@ export interface Amount {
 }
 
 /** What is to be claimed of one quota. */
-export interface Wanted {
+export interface IntendedClaim {
   quota: RefusingQuota;
   /** The limit; undefined: none, and nothing is claimed. */
   limit: number | undefined;
@@ -32,10 +32,10 @@ export function exactly(amount: number): Amount {
 }
 
 /** Claims each in turn. Throws `quota_exceeded` for the first that is used up, and then has claimed nothing. */
-export async function claimAll(wanted: readonly Wanted[]): Promise<QuotaClaim[]> {
+export async function claimAll(intended: readonly IntendedClaim[]): Promise<QuotaClaim[]> {
   const claims: QuotaClaim[] = [];
   try {
-    for (const { quota, limit, unit, remainder, amount, place } of wanted) {
+    for (const { quota, limit, unit, remainder, amount, place } of intended) {
       if (limit === undefined || amount.max === 0) continue;
       const claim = await remainder.take(limit * unit, amount);
       const exceeded = () => quotaExceeded(quota, limit, place);

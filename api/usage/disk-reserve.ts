@@ -67,13 +67,6 @@ export class DiskReserve {
   }
 }
 
-/** Begins to watch the disk, which it has measured when it returns. */
-export async function watchDisk(parts: ReserveParts): Promise<DiskReserve> {
-  const reserve = new DiskReserve(parts);
-  await reserve.check();
-  return reserve;
-}
-
 async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;

@@ -6,7 +6,7 @@ import type { PolicyCache } from '../policies/cache.ts';
 import type { Policies } from '../policies/effective.ts';
 import type { DiskReserve } from './disk-reserve.ts';
 import { quotaExceeded, quotaLimit } from './quota.ts';
-import { type Amount, claimAll, exactly, settleAll, type Wanted } from './claims.ts';
+import { type Amount, claimAll, exactly, type IntendedClaim, settleAll } from './claims.ts';
 import { jsonSize } from './json-size.ts';
 import type { Sharing } from './remainder.ts';
 import { Remainders } from './remainders.ts';
@@ -156,7 +156,7 @@ export class Quotas implements WriteQuotas {
   }
 
   /** Bytes of an app, which are also its workspace's. */
-  #storage(app: AppDefinition, { storage_mb, workspace_mb }: Limits, amount: Amount): Wanted[] {
+  #storage(app: AppDefinition, { storage_mb, workspace_mb }: Limits, amount: Amount): IntendedClaim[] {
     const bytes = { quota: 'quota.storage_mb', unit: mebibyte, amount } as const;
     return [
       { ...bytes, limit: storage_mb, remainder: this.#remainders.app(app).bytes },

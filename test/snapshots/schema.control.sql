@@ -191,6 +191,7 @@ table usage
   hour timestamp with time zone not null
   requests bigint not null
   hook_runs bigint not null
+  mails bigint not null default 0
   CREATE INDEX usage_hour ON control.usage USING btree (hour)
   constraint usage_pkey PRIMARY KEY (workspace, schema, hour)
   constraint usage_workspace_fkey FOREIGN KEY (workspace) REFERENCES control.workspaces(id) ON DELETE CASCADE

@@ -3,12 +3,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type Answer, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { put } from '../../harness/file-app.ts';
-import { type QuotaApp, quotaApp } from '../../harness/quota-app.ts';
+import { type Scenario, scenario, title } from '../../harness/scenario.ts';
 
-let place: QuotaApp;
+let place: Scenario;
 
 beforeEach(async () => {
-  place = await quotaApp();
+  place = await scenario({ collections: { notes: [title] } });
 });
 
 function statuses(answers: readonly Answer[]): number[] {
@@ -16,11 +16,11 @@ function statuses(answers: readonly Answer[]): number[] {
 }
 
 describe('quota.apps', () => {
-  const make = () => place.own.admin.post(`${place.own.path}/apps`, { name: 'Another' });
+  const make = () => place.workspace.admin.post(`${place.workspace.path}/apps`, { name: 'Another' });
 
   it('refuses the app above it, however many are made at once, and takes one again once one is deleted', async () => {
-    const { own, allow } = place;
-    await allow('apps', 3, own.path);
+    const { workspace: own, setQuota, app } = place;
+    await setQuota('apps', 3, own.path);
     const answers = await Promise.all(Array.from({ length: 5 }, make));
     expect(statuses(answers)).toEqual([201, 201, 403, 403, 403]);
     const refused = await make();
@@ -30,12 +30,12 @@ describe('quota.apps', () => {
       apps: 3,
       quotas: { apps: 3 },
     });
-    expectOk(await own.admin.delete(place.app.path));
+    expectOk(await own.admin.delete(app.path));
     expectOk(await make());
   });
 
   it('is 100 until the master admin sets another (finding 13 of the attack: apps without bound)', async () => {
-    const { own } = place;
+    const { workspace: own } = place;
     expect(expectOk(await own.admin.get(`${own.path}/usage`)).quotas.apps).toBe(100);
     const wider = { kind: 'range', min: 0, max: 101 };
     const refused = await own.admin.put(`${own.path}/policies/quota.apps`, wider);
@@ -45,10 +45,10 @@ describe('quota.apps', () => {
 
 describe('quota.collections', () => {
   it('refuses the collection above it', async () => {
-    const { admin, app, allow } = place;
+    const { admin, app, setQuota } = place;
     const define = (id: string) =>
       admin.post(`${app.path}/collections`, { schema: { id, kind: 'base', fields: [] } });
-    await allow('collections', 2);
+    await setQuota('collections', 2);
     expectOk(await define('second'));
     const refused = await define('third');
     expectError(refused, 403, 'quota_exceeded');
@@ -62,8 +62,8 @@ describe('quota.collections', () => {
 
 describe('quota.files', () => {
   it('refuses the file above it, however many are sent at once, and takes one again once one is deleted', async () => {
-    const { admin, app, allow } = place;
-    await allow('files', 2);
+    const { admin, app, setQuota } = place;
+    await setQuota('files', 2);
     const answers = await Promise.all(Array.from({ length: 5 }, () => put(admin, app, Buffer.from('x'))));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403, 403]);
     const refused = await put(admin, app, Buffer.from('x'));

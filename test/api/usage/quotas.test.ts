@@ -166,7 +166,7 @@ describe('quota.storage_mb', () => {
     expect(quotas.storage_mb).toBe(10_240);
     const other = await own.app();
     const room = Math.ceil(before / megabyte) + 4;
-    await allow('storage_mb', room, own.path);
+    await setQuota('storage_mb', room, own.path);
     const answers = [];
     for (let count = 0; count < 6; count++) {
       answers.push(await put(own.admin, count % 2 === 0 ? app : other, Buffer.alloc(megabyte)));

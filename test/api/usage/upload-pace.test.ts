@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { expectOk } from '../../harness/api.ts';
 import { put } from '../../harness/file-app.ts';
-import { quotaApp } from '../../harness/quota-app.ts';
+import { scenario } from '../../harness/scenario.ts';
 import type { LogEvent } from '../../../api/logging/events.ts';
 import { SpentShares } from '../../../api/logging/spent-shares.ts';
 import type { Policies } from '../../../api/policies/effective.ts';
@@ -48,7 +48,7 @@ it('share the rate with the other processes', async () => {
 });
 
 it('are stored as a whole, only later', async () => {
-  const { own, app, admin } = await quotaApp();
+  const { workspace: own, app, admin } = await scenario();
   const policy = { kind: 'range', min: 1, max: 1 };
   expectOk(await own.admin.put(`${own.path}/policies/quota.upload_mb_per_sec`, policy));
   const upload = async () => expect((await put(admin, app, Buffer.alloc(2.5 * mebibyte))).status).toBe(201);
