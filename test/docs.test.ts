@@ -101,8 +101,9 @@ describe('the documents', () => {
   });
 
   it('begin the changelog with the version of the package, in sections of four kinds', () => {
-    const headings = [...read('CHANGELOG.md').matchAll(/^##+ (\S+)/gm)].map(([, title]) => title);
-    expect(headings[0]).toBe(manifest.version);
+    const all = [...read('CHANGELOG.md').matchAll(/^##+ (\S+)/gm)].map(([, title]) => title);
+    const headings = all.filter((title) => title !== 'Unreleased');
+    expect(headings.find((title = '') => /^\d/.test(title))).toBe(manifest.version);
     const kinds = ['Added', 'Changed', 'Fixed', 'Security'];
     expect(headings.filter((title = '') => !/^\d+\.\d+\.\d+$/.test(title) && !kinds.includes(title)))
       .toEqual([]);
