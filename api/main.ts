@@ -87,17 +87,7 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const cacheSync = await startCacheSync(deps, { definitions, auth, hooks, refreshSetup });
   const server = await openHttp(deps, start, cacheSync);
   mail.start();
-  const open = [
-    hooks,
-    auth,
-    mail,
-    deps.egress,
-    deps.disk,
-    activity,
-    sweepingOf(start, parts),
-    seals,
-    storage,
-  ];
+  const open = [hooks, auth, mail, deps.egress, activity, sweepingOf(start, parts), seals, storage];
   send({ type: 'ready', url: server.url, initialized: deps.setup.initialized });
   return {
     async stop() {

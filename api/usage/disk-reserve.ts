@@ -22,16 +22,12 @@ interface ReserveParts {
 /** The reserve, as one process watches it. */
 export class DiskReserve {
   readonly #parts: ReserveParts;
-  readonly #timer: NodeJS.Timeout;
   #isLow = false;
 
   constructor(parts: ReserveParts) {
     this.#parts = parts;
-    this.#timer = setInterval(
-      () => void this.check().catch(logFailure(parts, 'measure the free disk')),
-      checkMs,
-    );
-    this.#timer.unref();
+    const report = logFailure(parts, 'measure the free disk');
+    setInterval(() => void this.check().catch(report), checkMs).unref();
   }
 
   /** Throws `503 unavailable` while less than the reserve is free. Deletions, sign-ins and audit entries do not ask. */
@@ -48,12 +44,6 @@ export class DiskReserve {
     if (isLow === this.#isLow) return;
     this.#isLow = isLow;
     observe({ type: isLow ? 'disk_low' : 'disk_recovered', free_mb, reserve_mb: storage.reserve_mb });
-  }
-
-  /** Stops to measure. */
-  close(): Promise<void> {
-    clearInterval(this.#timer);
-    return Promise.resolve();
   }
 
   async #free(folder: string): Promise<number> {

@@ -27,7 +27,6 @@ it('refuses while one of the disks has less free, and says when it begins and en
   free['/data/blobs'] = 10;
   await reserve.check();
   reserve.requireSpace();
-  await reserve.close();
   expect(events).toEqual([
     { type: 'disk_low', free_mb: 9, reserve_mb: 10 },
     { type: 'disk_recovered', free_mb: 10, reserve_mb: 10 },
