@@ -1,6 +1,6 @@
 // Limits that the API tells a runner, as types only.
 
-/** What the API holds the runner to; the runner keeps within it, so that an honest one is never ended for it. */
+/** The limits that the API enforces. The runner keeps within them, so that an honest one is never ended for them. */
 export interface ChannelLimits {
   /** Text of a `result`, `response`, `chunk` or `loaded`, in bytes. */
   readonly result_bytes: number;

@@ -1,7 +1,7 @@
 // The events that hook files register handlers for: one table, from which the runner and the API derive what they know of them.
 import type { HookRecord } from './calls.ts';
 
-/** What an event is about, with the payload that its invocations carry. */
+/** The subject of an event, and the payload that its invocations carry. */
 export interface EventPayloads {
   /** A write of a record. */
   readonly record: {

@@ -27,7 +27,7 @@ const members: Readonly<Record<FromApi['type'], Readonly<Record<string, Check>>>
   runner_clear_crashes: { workspace: text, app: text },
   runner_measure: { id: text },
   peers_ask: { id: text, question: text },
-  peers_answer: { id: text, answer: text },
+  peers_response: { id: text, response: text },
   runner_check: { id: text, workspace: text, app: text, files, types: text },
 };
 

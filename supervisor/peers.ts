@@ -1,4 +1,4 @@
-// Relays the questions that API processes ask one another, and the answers. The supervisor reads neither.
+// Relays the questions that API processes ask one another, and the responses. The supervisor reads neither.
 import type { PeerReport, PeerRequest } from './protocol.ts';
 
 /** The connection of one API process to the others. */
@@ -15,12 +15,12 @@ interface PeerMember {
 interface Question {
   asker: PeerMember;
   waiting: Set<PeerMember>;
-  answers: string[];
+  responses: string[];
   timer: NodeJS.Timeout;
 }
 
 /** A process that takes longer is left out. Milliseconds. */
-const answerTimeoutMs = 1_000;
+const responseTimeoutMs = 1_000;
 
 /** The API processes that serve, and the questions under way between them. */
 export class PeerRelay {
@@ -34,7 +34,7 @@ export class PeerRelay {
     return {
       handle: (request) => {
         if (request.type === 'peers_ask') this.#ask(member, request);
-        else this.#answer(member, request);
+        else this.#respond(member, request);
       },
       close: () => {
         this.#members.delete(member);
@@ -48,17 +48,17 @@ export class PeerRelay {
 
   #ask(asker: PeerMember, { id, question }: { id: string; question: string }): void {
     const waiting = new Set([...this.#members].filter((member) => member !== asker));
-    const timer = setTimeout(() => this.#end(id, asked), answerTimeoutMs);
-    const asked = { asker, waiting, answers: [], timer };
+    const timer = setTimeout(() => this.#end(id, asked), responseTimeoutMs);
+    const asked = { asker, waiting, responses: [], timer };
     this.#questions.set(id, asked);
     for (const member of waiting) member.send({ type: 'peer_asked', id, question });
     if (waiting.size === 0) this.#end(id, asked);
   }
 
-  #answer(member: PeerMember, { id, answer }: { id: string; answer: string }): void {
+  #respond(member: PeerMember, { id, response }: { id: string; response: string }): void {
     const question = this.#questions.get(id);
     if (question === undefined || !question.waiting.has(member)) return;
-    question.answers.push(answer);
+    question.responses.push(response);
     this.#remove(id, question, member);
   }
 
@@ -66,9 +66,9 @@ export class PeerRelay {
     if (question.waiting.delete(member) && question.waiting.size === 0) this.#end(id, question);
   }
 
-  #end(id: string, { asker, answers, timer }: Question): void {
+  #end(id: string, { asker, responses, timer }: Question): void {
     clearTimeout(timer);
     this.#questions.delete(id);
-    if (this.#members.has(asker)) asker.send({ type: 'peers_answered', id, answers });
+    if (this.#members.has(asker)) asker.send({ type: 'peers_responded', id, responses });
   }
 }

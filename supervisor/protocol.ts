@@ -137,18 +137,18 @@ export type RunnerReport =
   /** Files of the app have changed in `hooks.dir`. The ids are folder names, and may not exist. */
   | { type: 'hooks_changed'; workspace: string; app: string };
 
-/** A question of an API process to the others, or an answer to one. `id` is a UUID that the asking process chooses. */
+/** A question of an API process to the others, or a response to one. `id` is a UUID that the asking process chooses. */
 export type PeerRequest =
-  /** A question. The response is `peers_answered`. */
+  /** A question. The response is `peers_responded`. */
   | { type: 'peers_ask'; id: string; question: string }
-  /** The answer to the `peer_asked` with this id. */
-  | { type: 'peers_answer'; id: string; answer: string };
+  /** The response to the `peer_asked` with this id. */
+  | { type: 'peers_response'; id: string; response: string };
 
-/** A question of another API process, or the answers of the others. */
+/** A question of another API process, or the responses of the others. */
 export type PeerReport =
   | { type: 'peer_asked'; id: string; question: string }
-  /** The answers of the processes that responded within a second. */
-  | { type: 'peers_answered'; id: string; answers: readonly string[] };
+  /** The responses of the processes that responded within a second. */
+  | { type: 'peers_responded'; id: string; responses: readonly string[] };
 
 /** A message from the supervisor to the API. The response to `ping` is `pong`; a process without it is killed as hung. */
 export type ToApi = ApiStart | { type: 'stop' } | { type: 'ping' } | RunnerReport | PeerReport;

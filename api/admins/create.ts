@@ -10,7 +10,7 @@ import { lockWorkspace } from '../target.ts';
 import { checkApps, refuseDuplicateAdmin } from './input.ts';
 import { type Admin, showAdmin } from '../auth/account/admin-response.ts';
 
-/** What the master sends. */
+/** The body of the request. */
 export interface NewAdmin {
   /** A new v7 UUID when left out. */
   id?: string | undefined;
@@ -21,7 +21,7 @@ export interface NewAdmin {
   app_ids?: readonly string[] | undefined;
 }
 
-/** Answers the new admin. Throws `400 validation`, `404 workspace_not_found`, `409 conflict` for an id or email that is taken. */
+/** Returns the new admin. Throws `400 validation`, `404 workspace_not_found`, `409 conflict` for an id or email that is taken. */
 export async function createAdmin(
   deps: Pick<Deps, 'databases' | 'passwords' | 'policies' | 'revocations' | 'newId' | 'now'>,
   workspace: WorkspaceDefinition,

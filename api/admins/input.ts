@@ -1,4 +1,4 @@
-// What the master may write about an admin.
+// Checks the members that the master may write of an admin.
 import { selectApps } from '../../storage/workspace/apps.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
@@ -28,7 +28,7 @@ export async function checkApps(
   return wanted;
 }
 
-/** Turns the violation of a unique constraint into the answer for it; anything else goes on as it is. */
+/** Turns the violation of a unique constraint into the response for it; anything else goes on as it is. */
 export function refuseDuplicateAdmin(error: unknown): never {
   if (error instanceof StorageError && error.constraint === 'admins_workspace_email') {
     fail('conflict', 'an admin with this email already exists');

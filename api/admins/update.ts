@@ -18,7 +18,7 @@ type UpdateDeps = Pick<
   'databases' | 'definitions' | 'passwords' | 'policies' | 'revocations' | 'newId' | 'now'
 >;
 
-/** What the master sends; a member that is left out stays as it is. */
+/** The body of the request; a member that is left out stays as it is. */
 export interface AdminPatch {
   email?: string | undefined;
   name?: string | undefined;
@@ -27,7 +27,7 @@ export interface AdminPatch {
   app_ids?: readonly string[] | undefined;
 }
 
-/** Answers the changed admin. Throws `400 validation`, `404 not_found`, `409 conflict` for an email that is taken. */
+/** Returns the changed admin. Throws `400 validation`, `404 not_found`, `409 conflict` for an email that is taken. */
 export async function changeAdmin(
   deps: UpdateDeps,
   { workspace, id }: { workspace: WorkspaceDefinition; id: string },

@@ -28,7 +28,7 @@ type CreateDeps =
   >
   & { config: Pick<Config, 'hooks'> };
 
-/** What a workspace admin asks for. */
+/** The body of the request. */
 export interface NewApp {
   /** A new v7 UUID when left out. */
   id?: string | undefined;
@@ -36,7 +36,7 @@ export interface NewApp {
 }
 
 /**
- * Answers the new app. Throws `409 conflict` for an id that is taken in the workspace, which stays as it is, and
+ * Returns the new app. Throws `409 conflict` for an id that is taken in the workspace, which stays as it is, and
  * `403 quota_exceeded` above policy `quota.apps`.
  */
 export async function createApp(
@@ -71,7 +71,7 @@ export async function createApp(
   return app;
 }
 
-/** What there was of an earlier app of the same id. */
+/** The remains of an earlier app of the same id. */
 interface Leftovers {
   policies: boolean;
   /** Of its tokens, made anew. */
@@ -80,7 +80,7 @@ interface Leftovers {
 
 /**
  * Takes away what was set for an earlier app of this id while that one was being deleted: policies, rights of admins, and
- * tokens. It is done before the app can be seen, so nothing of its own can go with it. Answers what there was.
+ * tokens. It is done before the app can be seen, so nothing of its own can go with it. Returns what there was.
  * Throws `404 workspace_not_found`.
  */
 async function removeLeftovers(

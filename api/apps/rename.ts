@@ -6,7 +6,7 @@ import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { failNoApp } from '../target.ts';
 
-/** Answers the renamed app. Throws `404 app_not_found`. */
+/** Returns the renamed app. Throws `404 app_not_found`. */
 export async function renameApp(
   deps: Pick<Deps, 'databases' | 'definitions' | 'newId' | 'now'>,
   app: AppDefinition,

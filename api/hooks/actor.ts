@@ -1,4 +1,4 @@
-// Who causes what hooks are called for, as hook code sees it.
+// The principal that causes a hook call, as hook code sees it.
 import type { HookAuth } from '../../hook-runner/calls.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { principalName } from '../audit/actor.ts';

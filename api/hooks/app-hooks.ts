@@ -22,7 +22,7 @@ import { retryWhileFull } from './pool/start-retry.ts';
 import { Quarantine } from './pool/quarantine.ts';
 import { AppSlots } from './pool/slots.ts';
 
-/** What the hooks of every app need. */
+/** The dependencies that the hooks of all apps share. */
 export interface AppHooksOptions {
   deps: RunLimitDeps & Pick<Deps, 'config' | 'databases' | 'secrets' | 'activity' | 'now' | 'observe'>;
   host: SupervisedRunners;
@@ -74,7 +74,7 @@ export class AppHooks {
     this.log = new HookLog(parts.deps.now);
   }
 
-  /** What is registered; undefined while that is not known. */
+  /** The registrations; undefined while they are not known. */
   get registrations(): Registrations | undefined {
     return this.#registrations;
   }
@@ -89,7 +89,7 @@ export class AppHooks {
     return this.#live;
   }
 
-  /** What is registered. Throws `ApiError` when that cannot be found out: nothing may go on then as if there were no hooks. */
+  /** Returns the registrations. Throws `ApiError` when they cannot be read: no write may go on as if there were no hooks. */
   async loadRegistrations(): Promise<Registrations> {
     if (this.#registrations === undefined) await this.#startRunner();
     return this.#registrations ?? noRegistrations;
@@ -116,7 +116,7 @@ export class AppHooks {
     }
   }
 
-  /** What a run needs, at once where all of it is there. Throws `ApiError`. */
+  /** Returns the needs of a run, at once where all of them are there. Throws `ApiError`. */
   ready(): ReadyRunner | Promise<ReadyRunner> {
     const { known: timeoutMs } = this.#limit;
     const generation = this.#live;
@@ -167,7 +167,7 @@ export class AppHooks {
     if (underWay === undefined && this.#failed !== undefined && isLately) throw this.#failed.error;
     await (underWay ?? this.#loads.ask('needed'));
     if (this.#failed !== undefined) throw this.#failed.error;
-    // What was under way may have found the files as they were, and so started nothing.
+    // A load under way may have found the files as they were, and so started nothing.
     const isHere = this.#isDropped || this.#registrations?.files.length === 0 || this.#live?.isOpen === true;
     if (underWay !== undefined && !isHere) await this.#startRunner();
   }

@@ -11,7 +11,7 @@ import type { PeerQuestion } from './logs/aggregate.ts';
 import { SupervisedRunners } from './pool/host.ts';
 import { HookRunners } from './runners.ts';
 
-/** What makes hooks run, and what must be told of the world. */
+/** The dependencies of hooks, and the listeners that they need. */
 export interface HookSystem {
   hooks: HookRunners;
   /** Takes what the supervisor says; `handle` is what came with the message. */
@@ -31,7 +31,7 @@ interface HookSystemOptions {
   starts?: FairQueue;
 }
 
-/** Makes it. `deps` answers what everything else needs, which may need hooks in its turn. */
+/** Builds the hooks. `deps` holds what everything else needs, which may need hooks in its turn. */
 export function createHooks(
   parts: AppHooksOptions['deps'],
   { send, deps, handleCall, worker, ...options }: HookSystemOptions,
@@ -50,7 +50,7 @@ export function createHooks(
     isAlone: parts.config.api.workers === 1,
     respond: async (text) => {
       const question: PeerQuestion = JSON.parse(text);
-      return JSON.stringify(await hooks.answerPeer(question));
+      return JSON.stringify(await hooks.respondToPeer(question));
     },
   });
   const hooks: HookRunners = new HookRunners({
@@ -74,14 +74,14 @@ export function createHooks(
     hooks,
     receive(report, handle) {
       if (report.type === 'hooks_changed') hooks.refresh(report);
-      else if (report.type === 'peer_asked' || report.type === 'peers_answered') peers.receive(report);
+      else if (report.type === 'peer_asked' || report.type === 'peers_responded') peers.receive(report);
       else host.receive(report, handle);
     },
   };
 }
 
 /**
- * What one process may have of the runners: it can stop its own to make room for another, and none of another's, which would
+ * The runners of one process: it can stop its own to make room for another, and none of another's, which would
  * keep them all with nothing to do in them.
  */
 function workerShare(all: number, { workers, worker }: { workers: number; worker: number }): number {

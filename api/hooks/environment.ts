@@ -1,4 +1,4 @@
-// What an app's hooks read as `$app.env`: set by its admins, kept sealed, never shown again.
+// The variables that an app's hooks read as `$app.env`: set by its admins, kept sealed, never shown again.
 import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
 import {
   deleteHookVariable,
@@ -104,7 +104,7 @@ export async function openEnvironment(
   }));
 }
 
-/** What the audit log says of a variable as it was: its value is a secret. */
+/** The audit log's entry for a variable as it was. Its value is a secret. */
 async function auditDetails(sql: Sql, { schema }: AppIdentity, name: string) {
   const setAt = await hookVariableSetAt(sql, schema, name);
   return { from: setAt === undefined ? null : { updated_at: setAt.toISOString() } };

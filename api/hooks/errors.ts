@@ -1,7 +1,7 @@
-// What hooks can make of an answer.
+// The errors by which hooks change a response.
 import type { ErrorCode } from '../errors.ts';
 
-/** The codes that a write may be answered with because of hooks. */
+/** The error codes of a write that come from hooks. */
 export const hookErrors = [
   'hook_veto',
   'hook_error',

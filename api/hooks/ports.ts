@@ -1,4 +1,4 @@
-// What the rest of the server asks of hooks. Filled in where the API is put together.
+// The ports through which the rest of the server uses hooks. Filled in where the API is put together.
 import type { ServerResponse } from 'node:http';
 import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
@@ -15,14 +15,14 @@ export interface FileFault {
   column: number | null;
 }
 
-/** What a load of an app's files came to. */
+/** The outcome of a load of an app's files. */
 export interface LoadResult {
   /** Names of the files that are in effect. */
   loaded: string[];
   errors: FileFault[];
 }
 
-/** What is done to a record. */
+/** The change of a record. */
 export type WriteAction = 'create' | 'update' | 'delete';
 
 /** How a write that hook code makes hangs on the run of that code. */
@@ -35,13 +35,13 @@ export interface HookNesting {
   deadline: number;
 }
 
-/** Who wants a write. */
+/** The caller of a write. */
 export interface Author {
   principal: Principal | null;
   requestId: string;
   /** Absent for what a request itself wants. */
   hook?: HookNesting;
-  /** Asked when hooks have answered, which may be long after the beginning: throws when nothing is to be written. */
+  /** Called when hooks have returned, perhaps long after the beginning. Throws when nothing may be written. */
   requireStillAdmitted?: () => void;
 }
 
@@ -65,11 +65,11 @@ export interface HookedWrite {
 
 /** The hooks of one collection and action. */
 export interface WriteHooks {
-  /** Whether anything runs before the write; after it. */
+  /** True when hooks run before the write; after it. */
   readonly before: boolean;
   readonly after: boolean;
   /**
-   * Runs the before-hooks, one after another. Answers the record's fields as they are to be written, or undefined when
+   * Runs the before-hooks, one after another. Returns the record's fields as they are to be written, or undefined when
    * no hook changed them. Throws `400 hook_veto`, `500 hook_error`, `503 hook_busy` or `hook_unavailable`.
    */
   runBefore(write: HookedWrite): Promise<Readonly<Record<string, unknown>> | undefined>;
@@ -79,7 +79,7 @@ export interface WriteHooks {
 
 /** The record hooks of one app, as they are now. */
 export interface AppWriteHooks {
-  /** Whether there are none at all. */
+  /** True when there are none at all. */
   readonly isEmpty: boolean;
   /** The hooks that concern a write; undefined when none does. */
   on(collection: string, action: WriteAction): WriteHooks | undefined;
@@ -108,9 +108,9 @@ export interface HookLoader {
 
 /** How the hooks of an app are, in all API processes together. */
 export interface HookState {
-  /** API processes that this is of: those that answered in time. */
+  /** The number of API processes that responded in time. */
   processes: number;
-  /** Whether there is a process. */
+  /** True when there is a process. */
   running: boolean;
   /** Of the code that is loaded, counted from the start of this server by each process: the highest. */
   generation: number | null;
@@ -127,11 +127,11 @@ export interface HookState {
   rss_bytes: number | null;
 }
 
-/** A request for a custom route, and where its answer goes. */
+/** A request for a custom route, and where its response goes. */
 export interface CustomRequest {
   /** Nothing has been written to it, and nothing of its request been read. */
   response: ServerResponse;
-  /** Headers of every answer of the server. */
+  /** Headers of every response of the server. */
   headers: HeaderList;
   /** Reads the body of its request. To be called once. */
   body: () => Promise<Buffer>;
@@ -139,9 +139,9 @@ export interface CustomRequest {
   requestId: string;
 }
 
-/** What an app's hooks have written lately. */
+/** The latest log lines of an app's hooks. */
 export interface AppLog {
-  /** What is kept, oldest first. */
+  /** The kept lines, oldest first. */
   read(): Promise<LogEntry[]>;
   /** Throws `429 too_many_requests` where too many follow it. */
   requireFollowerSlot(): void;
@@ -154,7 +154,7 @@ export interface Hooks extends RecordHooks, HookLoader {
   /** The log of an app, of all API processes. */
   log(app: AppDefinition): AppLog;
   /**
-   * Runs a custom route and begins its answer. Throws, before anything is written, `404` when there is no such route, what
+   * Runs a custom route and begins its response. Throws, before anything is written, `404` when there is no such route, what
    * reading the body throws, `500 hook_error`, `503 hook_busy` or `hook_unavailable`.
    */
   serve(app: AppDefinition, request: CustomRequest): Promise<void>;

@@ -39,7 +39,7 @@ async function ask(
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   const { requestId } = write.actor;
   const result = await call(hooks, event, write).catch((error: unknown) => {
-    // What an overload does not even begin is no fault of the code, and would flood its log.
+    // A call that an overload refuses is no fault of the code, and would flood its log.
     if (error instanceof ApiError && error.code === 'hook_error') {
       blame(hooks, event, { write, error });
     }
@@ -71,7 +71,7 @@ async function tell(hooks: AppHooks, event: RecordEventName, write: HookedWrite)
   }
 }
 
-/** Tells the log of a handler that gave no answer. In which file it is nobody knows. */
+/** Tells the log of a handler that gave no response. In which file it is nobody knows. */
 function blame(
   { log }: AppHooks,
   event: RecordEventName,
@@ -104,7 +104,7 @@ async function call(
     request_id: requestId,
   });
   const run = () => hooks.run({ requestId, depth, deadline }, message);
-  // What a hook waits for must not wait for the turn that the hook itself has.
+  // A write within a hook must not wait for the slot that the hook itself holds.
   if (withoutSlot !== undefined) return await withoutSlot(run);
   const turn = hooks.slots.acquire();
   if (turn !== undefined) await turn;

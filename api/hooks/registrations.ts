@@ -1,4 +1,4 @@
-// What an app's loaded files ask to be called for, arranged so that a request learns at once whether it concerns them.
+// The registrations of an app's loaded files, arranged so that a request finds at once those that concern it.
 import { type EventNameOf, hookEvents } from '../../hook-runner/events.ts';
 import type {
   FileRegistrations,
@@ -37,7 +37,7 @@ export class Registrations {
     }
   }
 
-  /** What runs around a write; undefined when nothing does. */
+  /** The hooks around a write; undefined when there are none. */
   findWriteEvents(collection: string, action: WriteAction): WriteEvents | undefined {
     return this.#writeEvents.get(collection)?.[action];
   }

@@ -43,7 +43,7 @@ export class HookRunners implements Hooks {
   readonly #awaitingRetry = new WeakSet<AppHooks>();
   readonly #writeHooks = new WeakMap<Registrations, AppWriteHooks>();
   readonly #sweep: NodeJS.Timeout;
-  /** What the other processes know this one by; a successor has another. */
+  /** The name by which the other processes know this one; a successor has another. */
   readonly #processId = randomUUID();
 
   constructor(
@@ -104,8 +104,8 @@ export class HookRunners implements Hooks {
     return await aggregateState(this.#options.peers, app.schema, await this.#localState(this.get(app)));
   }
 
-  /** What another process asks of this one. Null for an app that nobody has asked this one for. */
-  async answerPeer(question: PeerQuestion): Promise<PeerState | PeerLog | null> {
+  /** Responds to a question of another process. Null for an app that no request to this process was about. */
+  async respondToPeer(question: PeerQuestion): Promise<PeerState | PeerLog | null> {
     const hooks = this.#apps.get(question.schema);
     if (hooks === undefined) return null;
     if (question.about === 'state') return await this.#localState(hooks);

@@ -1,4 +1,4 @@
-// What is known of a request before any check: its id, its client's address, its time.
+// The facts of a request before any check: its id, its client's address, its time.
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { H3Event } from 'h3';
 import { uuidV4Source } from '../../storage/sql/ids.ts';

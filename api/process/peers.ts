@@ -44,10 +44,10 @@ export class ApiPeers {
 
   /** Takes a message of the supervisor. A query that fails here gets no response: its sender goes on without it. */
   receive(report: PeerReport): void {
-    if (report.type === 'peers_answered') return this.#pending.get(report.id)?.(report.answers);
+    if (report.type === 'peers_responded') return this.#pending.get(report.id)?.(report.responses);
     const { id, question } = report;
     this.#options.respond(question).then(
-      (answer) => this.#options.send({ type: 'peers_answer', id, answer }),
+      (response) => this.#options.send({ type: 'peers_response', id, response }),
       () => undefined,
     );
   }

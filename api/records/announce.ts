@@ -31,7 +31,7 @@ export function announce(
   { written, others = [] }: Announcement,
 ): void {
   const deleted = deletedRecords(written);
-  // Who may see a deletion may depend on records that went along, so each is published with those.
+  // The visibility of a deletion may depend on records that went along, so each is published with those.
   const lost = deleted.length === 0 ? undefined : new LostRecords(app, [...deleted, ...others]);
   for (const each of written) {
     publish(deps, app, each, each.type === 'record_deleted' ? lost?.from(each.record) : undefined);

@@ -10,7 +10,7 @@ import { type TrackerParts, WriteTracker } from './cache/write-tracker.ts';
  */
 const maxWaitMs = 1_000;
 
-/** What the parts depend on. */
+/** The dependencies of the parts. */
 export interface RecordParts extends Pick<Deps, 'definitions'> {
   /** See `TrackerParts`. Given to the only process that writes, on a cluster of its own: it knows of every write. */
   settled?: TrackerParts['settled'] | undefined;

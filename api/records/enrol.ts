@@ -21,7 +21,7 @@ import { readNewValues, type RecordInput } from './input/values.ts';
 /** The parts that creating a user needs. */
 export type EnrolDeps = Pick<Deps, 'databases' | 'passwords' | 'policies' | 'newId' | 'now'>;
 
-/** What a new profile needs to create its user, if there is none. */
+/** The needs of a new profile whose user is to be created, if there is none. */
 export interface PreparedEnrolment extends Credentials {
   /** Of the user, if it is to be created. */
   newId: string;

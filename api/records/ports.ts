@@ -42,7 +42,7 @@ export interface ListTotal {
 }
 
 /**
- * Records and totals that were read before. They are never older than the last write that was answered: every write goes
+ * Records and totals that were read before. They are never older than the last write that was acknowledged: every write goes
  * through `track` (`write.ts` sees to it), and what cannot be known to be right is not cached.
  */
 export interface RecordCache {

@@ -1,4 +1,4 @@
-// What a write works with: the app that it is done in, and the statements that it may use.
+// The context of a write: its app, and the statements that it may use.
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import type { deleteRecord, insertRecord, updateFields } from '../../storage/app/records/records.ts';

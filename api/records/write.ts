@@ -15,7 +15,7 @@ import type { RecordStatements, WriteContext } from './write-context.ts';
 /** A write as far as it is known before it begins. */
 export interface IntendedWrite {
   changes: readonly IntendedChange[];
-  /** What is stored, counted against the quotas of the app; left out by a write that adds nothing. */
+  /** The values to store, counted against the quotas of the app; left out by a write that adds nothing. */
   input?: unknown;
   /**
    * When hooks run: `before` the write, so that the app may have changed since, or `within` it, which may take seconds and

@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts';
 import { failNoUser } from './list.ts';
 import { showUser, type User } from '../auth/account/user-response.ts';
 
-/** Answers the changed user. Throws `404 not_found`. */
+/** Returns the changed user. Throws `404 not_found`. */
 export async function verifyUser(
   deps: Pick<Deps, 'databases' | 'newId' | 'now'>,
   { workspace, id }: { workspace: WorkspaceDefinition; id: string },

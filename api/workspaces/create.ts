@@ -16,7 +16,7 @@ import { fail } from '../errors.ts';
 
 type CreateDeps = Pick<Deps, 'databases' | 'provisioning' | 'revocations' | 'upkeep' | 'newId' | 'now'>;
 
-/** What the master asks for. */
+/** The body of the request. */
 export interface NewWorkspace {
   /** A new v7 UUID when left out. */
   id?: string | undefined;
@@ -25,7 +25,7 @@ export interface NewWorkspace {
 
 const attempts = 5;
 
-/** Answers the new workspace. Throws `409 conflict` for an id that is taken, which stays as it is. */
+/** Returns the new workspace. Throws `409 conflict` for an id that is taken, which stays as it is. */
 export async function createWorkspace(
   deps: CreateDeps,
   { id = deps.newId(), name }: NewWorkspace,
@@ -46,7 +46,7 @@ export async function createWorkspace(
     }
     // None is ready; what is made now may be taken by another request, hence the attempts.
     await makeDatabase(provisioning).catch((error: unknown) => {
-      // What was begun is the reaper's.
+      // The reaper removes a half-made workspace.
       upkeep.poke('soon');
       throw error;
     });

@@ -7,7 +7,7 @@ import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { failNoWorkspace } from '../target.ts';
 
-/** Answers the renamed workspace. Throws `404 workspace_not_found`. */
+/** Returns the renamed workspace. Throws `404 workspace_not_found`. */
 export async function renameWorkspace(
   deps: Pick<Deps, 'databases' | 'definitions' | 'newId' | 'now'>,
   workspace: WorkspaceDefinition,

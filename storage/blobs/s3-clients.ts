@@ -87,12 +87,12 @@ function isRequest(value: unknown): value is { headers: Record<string, string>; 
 /** Gives up responses that are too long, or have not ended so many milliseconds after they began; not those with blobs. */
 function limitResponses(client: S3Client, milliseconds: number): void {
   client.middlewareStack.add((next, { commandName }) => async (given) => {
-    const answer = await next(given);
-    const { response } = answer;
+    const output = await next(given);
+    const { response } = output;
     if (isResponse(response) && !(commandName === 'GetObjectCommand' && response.statusCode < 300)) {
       response.body = Readable.from(limited(response.body, milliseconds));
     }
-    return answer;
+    return output;
   }, { step: 'deserialize', priority: 'low', name: 'boundAnswers' });
 }
 

@@ -60,7 +60,7 @@ export class S3Blobs implements BlobStore {
       await new Upload({ client: this.#clients.writer, params, partSize: partBytes, queueSize: 1 })
         .done();
     } catch (error) {
-      // Whether or not the store could clean up, the caller gets the error that stopped the upload.
+      // The caller gets the error that stopped the upload, even if the store could not clean up.
       if (source.failure !== undefined) throw source.failure;
       if (!(error instanceof S3ServiceException) || error.name !== 'NoSuchUpload') {
         throw new StoreUnavailable(error);

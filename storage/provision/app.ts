@@ -58,7 +58,7 @@ export async function dropAppSchema(sql: Sql, schema: string): Promise<void> {
   const roles = [schema, ownerRole(schema)];
   const names = roles.map(quoteIdentifier).join(', ');
   await oneAtATime(sql);
-  // What runs in the app just now is ended below. The lock timeout bounds the wait for anything later.
+  // Statements that run in the app now are ended below. The lock timeout bounds the wait for later ones.
   await sql.unsafe(`set local lock_timeout = '5s'; ${roles.map((role) => inheritRoleText(role)).join(' ')}`);
   await sql`select pg_terminate_backend(pid) from pg_stat_activity where usename in ${sql(roles)}`;
   await sql.unsafe(`drop owned by ${names} cascade; drop role ${names};`);

@@ -3,7 +3,7 @@ import type { Config, VerifiedLog, VerifyStart } from '../protocol.ts';
 import { StartRefused } from '../start-refused.ts';
 import { runOneShot } from './beside-server.ts';
 
-/** What is to be verified, and how it is told. */
+/** The logs to verify, and the form of the output. */
 export interface VerifyOptions {
   log: VerifyStart['log'];
   head: VerifyStart['head'];
@@ -26,7 +26,7 @@ export function readVerifyOptions(
   return { log, head: { seq: Number(seq), hash } };
 }
 
-/** Answers whether all is as it was written. Throws `StartRefused`. */
+/** Returns true if all is as it was written. Throws `StartRefused`. */
 export async function verifyAudit(config: Config, { log, head, json }: VerifyOptions): Promise<boolean> {
   let faulty = 0;
   await runOneShot<VerifyStart, VerifiedLog>(config, {

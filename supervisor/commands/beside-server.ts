@@ -14,11 +14,11 @@ import type { Config, DatabaseAccess, FromProgram, ProgramStart } from '../proto
 import { spawn } from '../spawn.ts';
 import { StartRefused } from '../start-refused.ts';
 
-/** What is to be done. */
+/** The work to do. */
 export interface OneShotProgram<Start extends ProgramStart, Result> {
   /** Its file in `api/`, without the extension. */
   program: string;
-  /** What it is told besides where the database is. */
+  /** Its arguments besides the database's address. */
   input: Omit<Start, keyof ProgramStart>;
   onResult: (result: Result) => void;
 }

@@ -13,7 +13,7 @@ import { type Postgres, preparePostgres } from '../postgres/postgres.ts';
 import type { Config, DatabaseAccess } from '../protocol.ts';
 import { openStandardOutput } from '../standard-output.ts';
 
-/** What tells the server to stop, and to stop at once when told again. */
+/** The signals that stop the server, and stop it at once when they are repeated. */
 export interface StopSignals {
   stop: AbortSignal;
   kill: AbortSignal;

@@ -5,7 +5,7 @@ import type { AppName } from './crash-history.ts';
 export const checkTimeoutMs = 5_000;
 /** So much more than one that waits may a workspace have had: more than one check of what is usual. Milliseconds. */
 const lead = 1_000;
-/** What a workspace has had is forgotten: this share of the time that passes, and what is beyond ten minutes of that at once. */
+/** The past time of a workspace decays by this share of the time that passes; anything beyond ten minutes of that, at once. */
 const forgottenShare = 0.1;
 const mostSpent = 60_000;
 
@@ -37,7 +37,7 @@ export class CheckQueue<Item> {
     this.#now = now;
   }
 
-  /** Puts an app in line and answers what it had in line before. */
+  /** Puts an app in line and returns what it had in line before. */
   add(app: AppName, item: Item): Item | undefined {
     if (this.#closed) return undefined;
     const key = keyOf(app);
@@ -100,7 +100,7 @@ export class CheckQueue<Item> {
       .sort((a, b) => this.#spentBy(a.workspace) - this.#spentBy(b.workspace))[0];
   }
 
-  /** What a workspace has had lately, with what it is having. */
+  /** The time that a workspace has had lately, its current turn included. */
   #spentBy(workspace: string): number {
     const now = this.#now();
     const { milliseconds, at } = this.#spent.get(workspace) ?? { milliseconds: 0, at: now };

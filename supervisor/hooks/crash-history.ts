@@ -1,4 +1,4 @@
-// What is remembered of each app besides its runners: how often they crashed, and how much they wrote.
+// The history of each app beyond its runners: how often they crashed, and how much they wrote.
 import { type RestartRules, Restarts } from '../restarts.ts';
 import { OutputBudget } from './runner-output.ts';
 
@@ -8,7 +8,7 @@ export interface AppName {
   app: string;
 }
 
-/** No wait after a crash, as callers wait for an answer; five in a minute, and the app rests for half of one. */
+/** No wait after a crash, as callers wait for a response; five in a minute, and the app rests for half of one. */
 const rules: RestartRules = {
   firstWaitMs: 0,
   maxWaitMs: 0,
@@ -53,7 +53,7 @@ export class CrashHistory {
     return Math.max(0, (this.#entries.get(keyOf(app))?.restsUntil ?? 0) - this.#now());
   }
 
-  /** What the app may write, by all of its runners together. */
+  /** The output budget of the app, over all of its runners. */
   budgetOf(app: AppName): OutputBudget {
     return this.#entry(app).budget;
   }

@@ -6,7 +6,7 @@ import { RunnerProcesses } from './runners.ts';
 import { raiseWalls, type Walls } from './sandbox.ts';
 import { type HookChange, watchHooks } from './watch.ts';
 
-/** What hooks depend on. */
+/** The dependencies of hooks. */
 export interface HookProcessesOptions {
   config: Config;
   uid: number;

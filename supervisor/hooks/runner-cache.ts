@@ -8,7 +8,7 @@ import { findOpenFolder, makePassable } from './runner-files.ts';
 import { endGracefully, smokeTest } from './smoke-test.ts';
 
 /**
- * What Deno keeps in its folder (SQLite), as far as it makes a start faster: what V8 compiled, and what the programs
+ * The files of Deno's folder (SQLite) that make a start faster: what V8 compiled, and what the programs
  * import. Each takes three of a runner's few descriptors.
  */
 const databases = ['v8_code_cache_v2', 'dep_analysis_cache_v2'];
@@ -18,7 +18,7 @@ const programs = ['main.js', 'probe.js'];
 
 /** The same plan with a folder of compiled code in it, which is filled if it is not there yet. */
 export async function withCache(plan: RunnerPlan, folder: string, memory: number): Promise<RunnerPlan> {
-  // What runners could write to would be storage, and code in other apps. A mount keeps them from it, or another owner.
+  // A folder that runners could write to would be storage, and code in other apps. A mount or another owner prevents it.
   const isSafe = plan.platform === 'linux' && (plan.level === 'os' || plan.users !== undefined);
   const place = isSafe ? await findOpenFolder(folder, plan.users !== undefined) : undefined;
   if (place === undefined) return plan;

@@ -2,7 +2,7 @@
 import type { SandboxLevel } from '../protocol.ts';
 import type { Command } from '../spawn.ts';
 
-/** What all runners of a server have in common. Paths are absolute. */
+/** The settings that all runners of a server share. Paths are absolute. */
 export interface RunnerPlan {
   level: SandboxLevel;
   platform: string;
@@ -22,7 +22,7 @@ export interface RunnerPlan {
   tools: { bwrap: string; setpriv: string };
 }
 
-/** What is one runner's own. */
+/** The settings of one runner. */
 export interface RunnerInstance {
   /** Which program of the code folder. */
   program: string;
@@ -123,7 +123,7 @@ export interface CheckInstance {
   files: readonly string[];
 }
 
-/** What the compiler of TypeScript needs, in MiB. */
+/** The memory that TypeScript's compiler needs, in MiB. */
 const checkMemory = 512;
 
 /** `deno check` behind the walls of level `os`: of the machine it sees what a runner sees, and the files. */

@@ -17,7 +17,7 @@ export interface RunnerFiles {
 /** Where the code of the runner is: beside this folder, in the sources as in dist/. */
 const sourceCode = fileURLToPath(new URL('../../hook-runner', import.meta.url));
 
-/** Whoever is neither the owner nor of the group of anything. */
+/** A user that neither owns anything nor is in the group of anything. */
 const anybody = { uid: -1, gid: -1 };
 
 /** Where copies may go when the program's own files are closed to others; it is passable and only root can write there. */
@@ -73,7 +73,7 @@ export async function makePassable(path: string): Promise<void> {
   for (let made = path; made.length >= first.length; made = dirname(made)) await chmod(made, 0o711);
 }
 
-/** Writes the seccomp filter and answers its path. Throws where there is no list of calls for this processor. */
+/** Writes the seccomp filter and returns its path. Throws where there is no list of calls for this processor. */
 export async function writeFilter(folder: string, arch: string): Promise<string> {
   if (!isFiltered(arch)) throw new Error(`there is no seccomp filter for ${arch}`);
   const path = join(folder, 'seccomp');

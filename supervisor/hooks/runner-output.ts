@@ -1,4 +1,4 @@
-// What a hook runner writes to its standard output and error: passed on at a bounded rate, harmless to a terminal.
+// Passes on a hook runner's standard output and error at a bounded rate, harmless to a terminal.
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -12,7 +12,7 @@ export class OutputBudget {
   #left = bytesPerSecond;
   #at = 0;
 
-  /** Takes the bytes, which may be more than there are, and answers how long to wait before the next. */
+  /** Takes the bytes, which may be more than there are, and returns how long to wait before the next. */
   take(bytes: number, now: number): number {
     this.#left = Math.min(bytesPerSecond, this.#left + (now - this.#at) * bytesPerSecond / 1000) - bytes;
     this.#at = now;

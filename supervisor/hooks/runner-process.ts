@@ -9,7 +9,7 @@ import { type RunningProcess, spawn } from '../spawn.ts';
 /** Sends a report to an API process, with the socket of the runner it is about. */
 export type SendReport = (report: RunnerReport, socket?: Socket) => void;
 
-/** What one runner depends on. */
+/** The dependencies of one runner. */
 export interface RunnerProcessOptions {
   id: string;
   plan: RunnerPlan;
@@ -19,7 +19,7 @@ export interface RunnerProcessOptions {
   now: () => number;
 }
 
-/** What a runner that was asked to stop gets, in milliseconds. */
+/** The time that a runner gets to stop, in milliseconds. */
 const graceMs = 1000;
 
 /** A process of one app. */
@@ -58,7 +58,7 @@ export class RunnerProcess {
     this.#asked = true;
   }
 
-  /** What it has used; undefined when it is gone. */
+  /** Its usage; undefined when it has ended. */
   async measure(): Promise<RunnerReport | undefined> {
     const leader = this.#running.pid;
     const pid = this.#pid ?? await findProcess(leader);
@@ -71,7 +71,7 @@ export class RunnerProcess {
 
   async #finish(): Promise<boolean> {
     clearTimeout(this.#grace);
-    // What is asked from here on comes too late to be the reason.
+    // A request to stop from here on comes too late to be the reason.
     const isCrash = !this.#asked || this.#fault;
     await this.#output?.finish();
     this.#options.tell({ type: 'runner_exited', id: this.#options.id });

@@ -7,14 +7,14 @@ import { RunnerProcess, type SendReport } from './runner-process.ts';
 import type { Walls } from './sandbox.ts';
 import { type FailedCheck, TypeChecks } from './type-check.ts';
 
-/** What an API process has of the runners. */
+/** The runners of one API process. */
 export interface RunnerClient {
   handle: (request: RunnerRequest) => void;
   /** The process is gone: so are its runners. */
   close: () => void;
 }
 
-/** What the runners depend on. `now` in milliseconds, of any origin. */
+/** The dependencies of the runners. `now` in milliseconds, of any origin. */
 export interface RunnerProcessesOptions {
   config: Config['hooks'];
   dataDir: string;
@@ -26,7 +26,7 @@ export interface RunnerProcessesOptions {
   onUnchecked: (failure: FailedCheck) => void;
 }
 
-/** What is worth another try only when the machine or its configuration changed. Milliseconds. */
+/** The pause before a failure is tried again that only a change of the machine mends. Milliseconds. */
 const longRetryMs = 60_000;
 const shortRetryMs = 1000;
 
@@ -43,7 +43,7 @@ export class RunnerProcesses {
   readonly #options: RunnerProcessesOptions;
   /** By API process: each of them tries the same code, and finds out for itself what is wrong with it. */
   readonly #crashes = new Set<CrashHistory>();
-  /** What apps wrote, by the runners of all processes. */
+  /** The output of apps, over the runners of all processes. */
   readonly #written: CrashHistory;
   readonly #living = new Set<RunnerProcess>();
   readonly #slots = new Set<number>();

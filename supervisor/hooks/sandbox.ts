@@ -17,7 +17,7 @@ export interface Walls {
   slow?: string | undefined;
 }
 
-/** What the walls depend on. `folder` is for files of the runners; `path` is where programs are looked for. */
+/** The dependencies of the walls. `folder` is for files of the runners; `path` is where programs are looked for. */
 export interface WallOptions {
   config: Config['hooks'];
   folder: string;

@@ -17,7 +17,7 @@ export const ruled = {
 export const newestKnown = 462;
 
 /**
- * Calls that answer EPERM. Numbers: arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h of
+ * Calls that fail with EPERM. Numbers: arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h of
  * Linux.
  */
 export const refused: Readonly<Record<string, CallNumbers>> = {
@@ -78,7 +78,7 @@ export const refused: Readonly<Record<string, CallNumbers>> = {
   mknodat: { x64: 259, arm64: 33 },
   name_to_handle_at: { x64: 303, arm64: 264 },
   open_by_handle_at: { x64: 304, arm64: 265 },
-  // Who the process is.
+  // The identity of the process.
   setuid: { x64: 105, arm64: 146 },
   setgid: { x64: 106, arm64: 144 },
   setreuid: { x64: 113, arm64: 145 },

@@ -10,15 +10,15 @@ const load = 0x20;
 const jumpIfEqual = 0x15;
 const jumpIfGreater = 0x25;
 const jumpIfAnyBit = 0x45;
-const answer = 0x06;
+const returns = 0x06;
 
 /** Where `struct seccomp_data` keeps things; of arguments the low halves (little-endian). */
 const offset = { number: 0, arch: 4, first: 16, second: 24 };
 
 /** https://man7.org/linux/man-pages/man2/seccomp.2.html */
-const allow: Instruction = [answer, 0, 0, 0x7fff_0000];
-const killProcess: Instruction = [answer, 0, 0, 0x8000_0000];
-const refuseWith = (error: number): Instruction => [answer, 0, 0, 0x0005_0000 | error];
+const allow: Instruction = [returns, 0, 0, 0x7fff_0000];
+const killProcess: Instruction = [returns, 0, 0, 0x8000_0000];
+const refuseWith = (error: number): Instruction => [returns, 0, 0, 0x0005_0000 | error];
 const refuse = refuseWith(constants.errno.EPERM);
 const unknown = refuseWith(constants.errno.ENOSYS);
 
@@ -32,13 +32,13 @@ const namespaces = 0x7e02_0080;
 const typeInto = 0x5412;
 const consoleRequest = 0x541c;
 
-/** Whether there is a filter for this processor. */
+/** True when there is a filter for this processor. */
 export function isFiltered(arch: string): arch is FilteredArch {
   return Object.hasOwn(conventions, arch) && endianness() === 'LE';
 }
 
 /**
- * The filter as `struct sock_filter[]`, which bubblewrap loads: calls of the list answer EPERM, calls newer than the
+ * The filter as `struct sock_filter[]`, which bubblewrap loads: calls of the list fail with EPERM, calls newer than the
  * list ENOSYS as on an older kernel, and every other is allowed.
  */
 export function seccompProgram(arch: FilteredArch): Buffer {

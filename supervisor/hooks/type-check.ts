@@ -10,7 +10,7 @@ import { spawn } from '../spawn.ts';
 
 type Request = Extract<RunnerRequest, { type: 'runner_check' }>;
 
-/** What checks depend on. A slot is a user that nothing else runs as meanwhile. */
+/** The dependencies of checks. A slot is a user that nothing else runs as meanwhile. */
 export interface TypeChecksOptions {
   dataDir: string;
   walls: Promise<Walls>;
@@ -38,7 +38,7 @@ const late: CheckResult = { unchecked: 'late' };
 /** Why a check is ended. */
 const otherWorkspace = 'the turn of another workspace';
 /**
- * What the checker knows besides what it is given: no more than hooks have. Deno's default would add its own names, those of
+ * The libraries of the checker: no more than hooks have. Deno's default would add its own names, those of
  * windows and those of Node, and takes more than twice the time.
  */
 const checkedLibraries = ['esnext', 'deno.console', 'deno.crypto', 'deno.fetch', 'deno.url', 'deno.web'];
@@ -64,11 +64,11 @@ export class TypeChecks {
     this.#plan.catch(() => 'awaited by each check');
   }
 
-  /** Checks in its turn; an older check of the app is of no use any more, and answered so. */
+  /** Checks in its turn; an older check of the app is superseded. */
   check(asked: CheckRequest): void {
     const { workspace, app } = asked.request;
     const older = this.#queue.add({ workspace, app }, asked);
-    if (older !== undefined) answer(older, superseded);
+    if (older !== undefined) report(older, superseded);
     const current = this.#current;
     if (current === undefined) return void this.#work();
     if (current.workspace === workspace && current.app === app) current.abort.abort();
@@ -93,7 +93,7 @@ export class TypeChecks {
       clearTimeout(this.#room);
       if (abort.signal.reason === otherWorkspace && this.#queue.putBack()) continue;
       this.#queue.end();
-      answer(asked, abort.signal.aborted ? superseded : result);
+      report(asked, abort.signal.aborted ? superseded : result);
     }
     this.#current = undefined;
   }
@@ -154,7 +154,7 @@ async function lay(folder: string, { files, types }: Pick<Request, 'files' | 'ty
   for (const { file, source } of files) await write(`app/${file}`, source);
 }
 
-/** What ends a check before it has an answer: a signal, or that its milliseconds are over. */
+/** The ends of a check before it has a result: a signal, or that its milliseconds are over. */
 interface Ends {
   signal: AbortSignal;
   left: number;
@@ -187,6 +187,6 @@ async function run(
   throw new Error(`deno check ended with code ${ended.code}, signal ${ended.signal}`);
 }
 
-function answer({ request: { id }, tell }: CheckRequest, result: CheckResult): void {
+function report({ request: { id }, tell }: CheckRequest, result: CheckResult): void {
   tell({ type: 'runner_checked', id, ...result });
 }

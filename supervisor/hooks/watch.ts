@@ -9,7 +9,7 @@ export interface HookChange {
   app: string;
 }
 
-/** What the watch tells. */
+/** The reports of the watch. */
 export interface WatchOptions {
   directory: string;
   onChange: (change: HookChange) => void;
@@ -24,7 +24,7 @@ const hookFile = /^[A-Za-z0-9_].*\.(js|ts)$/;
 /** Names of workspaces, apps and their files, and not of an editor's or npm's folders. */
 const ignored = /^\.|^node_modules$/;
 
-/** Watches until the answer is called. */
+/** Watches until the returned function is called. */
 export async function watchHooks(
   { directory, onChange, onError }: WatchOptions,
 ): Promise<() => Promise<void>> {

@@ -90,7 +90,7 @@ function firstError(lines: readonly string[]): string | undefined {
   return errors.find((error) => error !== undefined) ?? lines.map((line) => line.trim()).findLast(Boolean);
 }
 
-/** What a line of a program of PostgreSQL's says is wrong. */
+/** The error in an output line of one of PostgreSQL's programs. */
 export function errorInLine(line: string): string | undefined {
   return /\b(?:ERROR|FATAL|PANIC|initdb: error): +(.*)/.exec(line)?.[1];
 }

@@ -1,6 +1,6 @@
 // The configuration of the embedded cluster, written anew at every start.
 
-/** What the cluster's configuration depends on. */
+/** The dependencies of the cluster's configuration. */
 export interface ClusterPaths {
   /** The cluster itself (PGDATA), owned by the user that PostgreSQL runs as. */
   data: string;
@@ -12,10 +12,10 @@ export interface ClusterPaths {
 
 /** A hundred for tenants, and 7 for operators and for PostgreSQL itself. */
 const sharedConnections = 107;
-/** What each API process has besides, for the control database and the work behind requests. */
+/** The further connections of each API process, for the control database and the work behind requests. */
 const ownConnections = 8;
 
-/** What the cluster is set up for. */
+/** The load that the cluster is set up for. */
 export interface ClusterUse {
   platform: string;
   /** How many processes there are that share its connections. */

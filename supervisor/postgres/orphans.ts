@@ -37,7 +37,7 @@ export async function removeStalePid(cluster: string): Promise<void> {
   if (pid > 0 && await isNoneOf(pid)) await rm(file, { force: true });
 }
 
-/** Whether it is another program, or has ended. False also of what cannot be seen. */
+/** True when it is another program, or has ended. False also for one that cannot be seen. */
 async function isNoneOf(pid: number): Promise<boolean> {
   const row = await readStat(pid);
   return row !== undefined && (row.name !== 'postgres' || /^[ZX]$/.test(row.state));

@@ -24,7 +24,7 @@ import { coreRestartRules } from '../restarts.ts';
 import type { Command, RunningProcess } from '../spawn.ts';
 import { StartRefused } from '../start-refused.ts';
 
-/** What a start of the embedded PostgreSQL needs. */
+/** The needs of a start of the embedded PostgreSQL. */
 export interface PostgresOptions {
   dataDir: string;
   /** Password of the provisioner role. */
@@ -47,7 +47,7 @@ export interface PostgresOptions {
 export interface Postgres {
   access: DatabaseAccess;
   start: () => Promise<void>;
-  /** What a start has failed with; while PostgreSQL does not run, also what that complained of last. */
+  /** The error of a failed start; while PostgreSQL does not run, also its last complaint. */
   withLastError: (failure: unknown) => unknown;
   stop: () => Promise<void>;
   kill: () => void;

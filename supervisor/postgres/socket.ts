@@ -58,7 +58,7 @@ function isFit(directory: string): boolean {
   return Buffer.byteLength(join(directory, socketName)) <= maxPathBytes && !directory.includes(',');
 }
 
-/** What the environment calls the temporary directory may not be there, or not be fit either; `/tmp` mostly is. */
+/** The temporary directory of the environment may be missing or unfit; `/tmp` mostly is fit. */
 async function makeOutside(dataDir: string, account: Account | undefined): Promise<string> {
   const problems: string[] = [];
   for (const base of [tmpdir(), '/tmp']) {

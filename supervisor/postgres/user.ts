@@ -13,7 +13,7 @@ export interface Account {
   gid: number;
 }
 
-/** What runs PostgreSQL's programs as the right user. */
+/** Runs PostgreSQL's programs as the right user. */
 export type RunAs = (command: Omit<Command, 'orphanSignal'>) => Omit<Command, 'orphanSignal'>;
 
 /**

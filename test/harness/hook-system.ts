@@ -115,7 +115,7 @@ function supervised(
   const asked: RunnerRequest[] = [];
   const system: HookSystem = createHooks({ ...own, activity, policies }, {
     send: (request) => {
-      if (request.type === 'peers_ask' || request.type === 'peers_answer') return;
+      if (request.type === 'peers_ask' || request.type === 'peers_response') return;
       asked.push(request);
       ask(request);
     },

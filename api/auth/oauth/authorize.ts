@@ -14,7 +14,7 @@ import { checkRedirectUri } from './redirect-uri.ts';
 const stateLifeMs = 600_000;
 
 /**
- * Answers where to send the user, and the state that comes back with them. Throws `400 validation`, `403 forbidden`
+ * Returns where to send the user, and the state that comes back with them. Throws `400 validation`, `403 forbidden`
  * where OAuth is switched off, `404 not_found`.
  */
 export async function beginSignIn(

@@ -20,7 +20,7 @@ import { checkRedirectUri } from './redirect-uri.ts';
 
 type CallbackDeps = SignInDeps & Pick<Deps, 'egress' | 'issuerKeys' | 'observe' | 'revocations'>;
 
-/** What comes back from a provider. */
+/** The parameters that come back from a provider. */
 export interface Callback {
   provider: string;
   code: string;
@@ -34,7 +34,7 @@ export interface Callback {
 }
 
 /**
- * Answers tokens or a challenge. Throws `400 validation` for a state that is no good, `401 bad_credentials` for such a
+ * Returns tokens or a challenge. Throws `400 validation` for a state that is no good, `401 bad_credentials` for such a
  * code, `403 forbidden`, `404 not_found`, `429 too_many_requests`, `503 unavailable` when the provider is no help.
  */
 export async function signInByProvider(
@@ -67,7 +67,7 @@ export async function signInByProvider(
     app,
     method: 'oauth',
     prove: async (sql) => {
-      // What the provider said counts as long as it is the provider.
+      // The provider's claims count as long as it is the provider.
       if (!await lockState(sql, query.hash)) refuseState();
       return await identify(sql, deps, claim);
     },

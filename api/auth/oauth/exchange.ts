@@ -5,14 +5,14 @@ import { fail } from '../../errors.ts';
 import type { HeaderList } from '../../http/header-list.ts';
 import { jsonMember, type ProviderContext, requestJson } from './provider-client.ts';
 
-/** What a code is worth. */
+/** The tokens and claims that a code is exchanged for. */
 export interface ProviderTokens {
   accessToken: string;
   /** Of an OpenID provider; not checked yet. */
   idToken: string | undefined;
 }
 
-/** Answers the tokens. Throws `401 bad_credentials` for a code that the provider refuses, `503 unavailable`. */
+/** Returns the tokens. Throws `401 bad_credentials` for a code that the provider refuses, `503 unavailable`. */
 export async function exchangeCode(
   context: ProviderContext,
   { provider, secret, code, state }: {

@@ -6,7 +6,7 @@ import { fail } from '../../errors.ts';
 import { failUnavailable, jsonMember, type ProviderContext, requestJson } from './provider-client.ts';
 import type { KeySet } from './issuer-keys.ts';
 
-/** What an ID token is held against. */
+/** The values that an ID token must match. */
 export interface ExpectedClaims {
   issuer: string;
   clientId: string;
@@ -28,7 +28,7 @@ export function deriveNonce(codeVerifier: string): string {
 }
 
 /**
- * Answers the subject. Throws `401 bad_credentials` when there is no token or not a good one, `503 unavailable` when
+ * Returns the subject. Throws `401 bad_credentials` when there is no token or not a good one, `503 unavailable` when
  * the issuer does not tell its keys.
  */
 export async function readIdToken(
@@ -72,7 +72,7 @@ function refuseKey(error: unknown): never {
   throw new errors.JWKSInvalid('a key of the issuer is of no use', { cause: error });
 }
 
-/** What jose does not look at. */
+/** The checks that jose does not make. */
 function claimsObjection(
   { nonce, aud, azp }: JWTPayload,
   { clientId, codeVerifier }: ExpectedClaims,

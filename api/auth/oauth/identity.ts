@@ -33,7 +33,7 @@ export interface IdentityClaim {
   now: Date;
 }
 
-/** What is to become of a claim. */
+/** The outcome for a claim. */
 export type AccountMatch =
   | { as: 'linked'; user: UserRow }
   | { as: 'new'; email: string }
@@ -81,7 +81,7 @@ export function refuseIdentity(reason: string): never {
   fail('forbidden', reason);
 }
 
-/** Whoever proved that the address is theirs while this waited for the row has dropped the link. */
+/** Another proof of the address, while this waited for the row, has dropped the link. */
 async function lockLinked(sql: Sql, account: ProviderAccount, id: string): Promise<UserRow> {
   const user = await lockUser(sql, id) ?? failChanged();
   return await findLinkedUser(sql, account) === id ? user : failChanged();
@@ -101,7 +101,7 @@ async function addUser(
   return await lockUser(sql, id) ?? failChanged();
 }
 
-/** Whoever made the account for an address that was not theirs keeps nothing of it. */
+/** The maker of an account for somebody else's address keeps nothing of it. */
 async function linkByAddress(
   sql: Sql,
   deps: IdentityDeps,

@@ -34,7 +34,7 @@ export class IssuerKeys {
   readonly #cache = new LruCache<CachedKeys>(maxIssuers);
 
   /**
-   * Answers what `verify` does. When no key fits, it is tried once more with the keys that the issuer has by now. Throws
+   * Returns what `verify` does. When no key fits, it is tried once more with the keys that the issuer has by now. Throws
    * what `verify` and `read` throw.
    */
   async verifyWith<Result>(

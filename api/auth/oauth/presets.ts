@@ -1,6 +1,6 @@
 // Providers that need only a client id and a secret, by the name that they are configured under.
 
-/** What the operators of a provider document of it. */
+/** The endpoints of well-known providers, from their operators' documentation. */
 export interface Preset {
   auth_url: string;
   token_url: string;

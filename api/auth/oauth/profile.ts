@@ -1,4 +1,4 @@
-// What a provider tells of the account that somebody signs in with.
+// The profile of a provider's account: its subject, its address, and if that is verified.
 import { textFault } from '../../../storage/sql/characters.ts';
 import { failUnavailable, jsonMember, type ProviderContext, requestJson } from './provider-client.ts';
 import type { Preset } from './presets.ts';

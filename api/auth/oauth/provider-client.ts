@@ -1,21 +1,21 @@
-// Requests to a provider, and what a sign-in comes to when it does not answer them.
+// Requests to a provider, and the errors of a sign-in whose provider does not respond.
 import type { Deps } from '../../deps.ts';
 import type { EgressRequest, EgressResponse } from '../../egress/client.ts';
 import { EgressError } from '../../egress/failure.ts';
 import { fail } from '../../errors.ts';
 import type { HeaderList } from '../../http/header-list.ts';
 
-/** What is asked for. */
+/** The request. */
 export type ProviderStep = 'token' | 'userinfo' | 'emails' | 'discovery' | 'keys';
 
-/** What questions to one provider have in common. */
+/** The part that all requests to one provider share. */
 export interface ProviderContext {
   deps: Pick<Deps, 'egress' | 'observe'>;
   workspace: string;
   provider: string;
 }
 
-/** An answer, read as JSON. */
+/** A response, read as JSON. */
 export interface JsonResponse {
   status: number;
   value: unknown;
@@ -30,21 +30,21 @@ const ourHeaders: HeaderList = [
   ['User-Agent', 'bulkhead'],
 ];
 
-/** Asks. Throws `503 unavailable` when no usable answer comes within five seconds. */
+/** Sends a request. Throws `503 unavailable` when no usable response comes within five seconds. */
 export async function requestJson(
   { deps, ...whom }: ProviderContext,
   step: ProviderStep,
   { url, headers = [], ...request }: Pick<EgressRequest, 'method' | 'headers' | 'body'> & { url: string },
 ): Promise<JsonResponse> {
-  let answer: EgressResponse;
+  let response: EgressResponse;
   try {
     const sent = [...headers, ...ourHeaders];
-    answer = await deps.egress.send({ ...request, url: new URL(url), headers: sent, maxBytes });
+    response = await deps.egress.send({ ...request, url: new URL(url), headers: sent, maxBytes });
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
     return failUnavailable({ deps, ...whom }, step, error.failure);
   }
-  const { status, body } = answer;
+  const { status, body } = response;
   // https://www.rfc-editor.org/rfc/rfc6585#section-4 and the 5xx: not about this sign-in.
   if (status === 429 || status >= 500) return failUnavailable({ deps, ...whom }, step, `status ${status}`);
   const value = parse(body);

@@ -1,4 +1,4 @@
-// A workspace's OAuth provider: how it looks in requests and answers, and how it is found.
+// A workspace's OAuth provider: how it looks in requests and responses, and how it is found.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import type { Page, PageRequest } from '../../../storage/sql/page.ts';
 import {
@@ -33,7 +33,7 @@ const redirectUris = described(
   'The only URIs that users may be sent back to, compared character by character. Null: any http or https URL.',
 );
 
-/** What an admin writes. */
+/** A provider as an admin writes it. */
 export const providerInput = object({
   client_id: string({ min: 1, max: 500, ...printable }),
   client_secret: described(
@@ -57,7 +57,7 @@ export const providerInput = object({
   ),
 });
 
-/** What an admin reads. */
+/** A provider as an admin reads it. */
 export const providerResponse = object({
   provider: string(),
   client_id: string(),
@@ -94,7 +94,7 @@ const namePattern = /^[a-z0-9][a-z0-9_-]{0,39}$/;
 /** They would be taken for another route. */
 const reserved = new Set(['providers']);
 
-/** Whether a provider can have this name. The database is not asked for another: some it cannot even be asked for. */
+/** True when a provider can have this name. Other names are never sent to the database, which rejects some of them. */
 export function isProviderName(name: string): boolean {
   return namePattern.test(name) && !reserved.has(name);
 }
@@ -124,7 +124,7 @@ export function failNoProvider(name: string): never {
   fail('not_found', `there is no provider "${name}"`);
 }
 
-/** What a secret is sealed for: one workspace, one provider. */
+/** The owner that a secret is sealed for: one workspace, one provider. */
 export function secretOwner({ database }: WorkspaceDefinition, provider: string): string {
   return `${database}/${provider}`;
 }

@@ -25,7 +25,7 @@ export function checkRedirectUri({ redirect_uris }: Pick<ProviderRow, 'redirect_
   if (redirect_uris !== null) return redirect_uris.includes(uri) ? uri : refuse('is not one of those listed');
   const objection = redirectUriObjection(uri);
   if (objection !== undefined) refuse(objection);
-  // What the parser reads must be what is written, so that no two programs see different hosts.
+  // The parsed URL must be the written one, so that no two programs see different hosts.
   const isPlain = /^https?:\/\/[a-z0-9.-]+(:\d+)?([/?]|$)/i.test(uri) ||
     /^https?:\/\/\[[0-9a-f:]+\](:\d+)?([/?]|$)/i.test(uri);
   return isPlain ? uri : refuse('must be an http or https URL without a user name');

@@ -72,7 +72,7 @@ export async function removeProvider(
   });
 }
 
-/** What the audit log says of a provider; null of one that was not there. */
+/** The audit log's entry for a provider; null for one that was not there. */
 function auditDetails(row: ProviderRow | undefined): Record<string, unknown> | null {
   if (row === undefined) return null;
   const { provider: _name, client_secret_sealed: _secret, ...shown } = row;

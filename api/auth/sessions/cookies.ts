@@ -10,7 +10,7 @@ export interface TokenPair {
   refreshTtl: number;
 }
 
-/** The body of an answer that hands tokens over: `who` says whose they are. */
+/** The body of a response that hands tokens over: `who` says whose they are. */
 export function respondWithTokens<Who extends object>(
   { deps, overrides }: { deps: { config: Config }; overrides: ResponseOverrides },
   pair: TokenPair,

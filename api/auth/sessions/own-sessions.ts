@@ -41,7 +41,7 @@ export async function listOwnSessions(
   const { jti } = principal;
   const connection = deps.databases.workspace(workspace.database);
   const apps = await connection.run((sql) => listLoginApps(sql, userId));
-  // What policy says by now counts, too, when one is refreshed.
+  // The policy of now counts, too, when one is refreshed.
   const lives = await Promise.all(apps.map(async (app) => {
     const { refreshTtl } = await sessionTerms(deps, { workspace: workspace.id, app: app ?? undefined });
     return { app, seconds: refreshTtl };

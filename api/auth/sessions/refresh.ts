@@ -35,7 +35,7 @@ type RefreshDeps = Pick<
   'databases' | 'definitions' | 'policies' | 'revocations' | 'secrets' | 'tokens' | 'newId' | 'now'
 >;
 
-/** What a refresh endpoint accepts: any token, or those of one kind in one workspace. */
+/** The tokens that a refresh endpoint accepts: any, or those of one kind in one workspace. */
 export type Accepts = 'any' | { workspace: string; kind: SessionKind };
 
 /** A token that was found, and the place that its session is kept in. */
@@ -57,7 +57,7 @@ interface SessionOwner {
   actor: string;
 }
 
-/** Answers a new pair and uses the old token up. Throws `401 unauthorized`. */
+/** Returns a new pair and uses the old token up. Throws `401 unauthorized`. */
 export async function refresh(
   deps: RefreshDeps,
   { token, accepts, origin, now }: { token: string; accepts: Accepts; origin: RequestOrigin; now: Date },
@@ -147,7 +147,7 @@ async function userOwner(
   return { grant, who: { user: showUser(row) }, actor: row.email };
 }
 
-/** What became of a token, and the access tokens that ended with it. */
+/** The outcome for a token, and the access tokens that ended with it. */
 interface Exchange {
   isFirst: boolean;
   revoked: RevocationRow[];
@@ -170,7 +170,7 @@ async function exchange(
   // Waits for a change of credentials under way, which then has revoked this session, and holds the next one off.
   if (kind === 'master') await findMaster(sql, principal_id);
   if (kind === 'user') await lockUserShared(sql, principal_id);
-  // What policy says by now counts, too.
+  // The policy of now counts, too.
   const isOver = created_at.getTime() + draft.refreshTtl * 1_000 <= now.getTime();
   if (!isOver && await rotateSession(sql, schema, { id, now })) {
     await insertSession(sql, schema, draft.row);
@@ -181,7 +181,7 @@ async function exchange(
   const { actor } = holder;
   const event = { actor, action: 'token_reuse', target: actor, details: { as: kind, family }, origin };
   await auditInSchema(sql, deps, schema, event);
-  // Whoever used a token twice, or stole it, has access tokens too.
+  // The user of a stolen token has access tokens too.
   const revoked = await revokeSessionTokens(sql, deps, { schema, sessions: idsWithLiveTokens(ended, now) });
   return { isFirst: false, revoked };
 }

@@ -1,4 +1,4 @@
-// Whoever sends a request that takes long may be logged out, removed or given other rights before its end.
+// Checks a caller again during a long request: by then it may be logged out, removed or given other rights.
 import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';

@@ -3,7 +3,7 @@ import { uuidTime } from '../../../storage/sql/ids.ts';
 import { fail } from '../../errors.ts';
 import type { Principal, Role } from '../../scope.ts';
 
-/** What a token lets its bearer do. */
+/** The rights that a token gives its bearer. */
 export interface Grant {
   role: Role;
   /** Id of the admin or user. */

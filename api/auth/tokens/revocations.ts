@@ -26,7 +26,7 @@ const retryMs = 250;
 const sweepMs = 300_000;
 
 /**
- * What is revoked. A feature writes rows in its transaction (`insertRevocations` with rows made here once the rows that
+ * The revocations. A feature writes rows in its transaction (`insertRevocations` with rows made here once the rows that
  * they follow from are changed) and calls `apply` after the commit; other processes hear of the commit.
  */
 export class Revocations {
@@ -99,7 +99,7 @@ export class Revocations {
     }
   }
 
-  /** What is left of a token: its principal, perhaps with other rights, or undefined when it is revoked. */
+  /** The principal of a token, perhaps with other rights by now; undefined when it is revoked. */
   judge(token: IssuedToken): Principal | undefined {
     const { principal, issuedAt } = token;
     const { jti, id, workspace } = principal;

@@ -13,7 +13,7 @@ export interface AccessTokens {
   verifyCached(token: string): Principal | undefined;
   /** Checks signature, claims and revocation. Throws `401 unauthorized`. */
   verify(token: string): Promise<Principal>;
-  /** What is left by now of a principal that was recalled or verified here: maybe other rights, or none (undefined). */
+  /** The current rights of a principal that was cached or verified here; undefined when it has none. */
   current(principal: Principal): Principal | undefined;
   /** Signs a token. `jti` is a new v7 UUID; its time counts for revocations. */
   issue(grant: Grant, options: { jti: string; issuedAt: number; ttlSeconds: number }): Promise<string>;

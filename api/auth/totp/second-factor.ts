@@ -1,4 +1,4 @@
-// Whether a code is one of a user's second factor, and using it up.
+// Checks a code of a user's second factor, and uses it up.
 import type { Sql } from '../../../storage/connections/pool.ts';
 import type { Secrets } from '../../../storage/secrets.ts';
 import { lockTotp, useRecoveryCode, useTotpStep } from '../../../storage/workspace/totp.ts';

@@ -27,7 +27,7 @@ export interface TotpRequest extends Caller {
   code: string;
 }
 
-/** Answers a secret that waits to be confirmed. Throws `409 conflict` when the factor is active. */
+/** Returns a secret that waits to be confirmed. Throws `409 conflict` when the factor is active. */
 export async function enrolTotp(
   deps: TotpDeps,
   workspace: WorkspaceDefinition,
@@ -43,7 +43,7 @@ export async function enrolTotp(
   return { secret: text, qr_url: uri };
 }
 
-/** Makes the factor active and answers recovery codes, this once. Throws `401`, `409`, `429`. */
+/** Makes the factor active and returns recovery codes, this once. Throws `401`, `409`, `429`. */
 export async function confirmTotp(
   deps: TotpDeps,
   workspace: WorkspaceDefinition,

@@ -8,7 +8,7 @@ import { readFaults } from './faults.ts';
 import { hookFolder, readFolder, toSourceFile } from './folder.ts';
 import type { FileFault } from '../ports.ts';
 
-/** What there is to load. */
+/** The code to load. */
 export interface CodeSnapshot extends Pick<LoadFrame, 'files' | 'env'> {
   /** Faults of files that cannot be read. */
   readFaults: FileFault[];

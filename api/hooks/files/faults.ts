@@ -1,4 +1,4 @@
-// What went wrong with an app's hooks, in the words of answers.
+// The errors of an app's hooks, as responses show them.
 import type { SourceFile } from '../../../hook-runner/protocol.ts';
 import type { Fault } from '../../../hook-runner/registrations.ts';
 import { ApiError } from '../../errors.ts';
@@ -7,12 +7,12 @@ import { LoadFailed } from '../pool/load.ts';
 import { RunnerRefused } from '../pool/host.ts';
 import type { FileFault } from '../ports.ts';
 
-/** What is wrong with a file that could not be read. */
+/** The fault of a file that could not be read. */
 export function readFaults(file: HookFileContent): FileFault[] {
   return 'fault' in file ? [{ file: file.filename, message: file.fault, line: null, column: null }] : [];
 }
 
-/** A fault of an author's code, as answers show it. */
+/** A fault of an author's code, as responses show it. */
 export function toFileFault({ file, message, line, column }: Fault): FileFault {
   return { file: file ?? '', message, line, column };
 }
@@ -27,7 +27,7 @@ export function loadFaults(error: unknown, message: string, files: readonly Sour
   ));
 }
 
-/** What a request is told that needs hooks which cannot run. */
+/** The error of a request whose hooks cannot run. */
 export function toRefusal(error: unknown): ApiError {
   if (error instanceof LoadFailed) return new ApiError('hook_error', error.message);
   if (!(error instanceof RunnerRefused)) throw error;
@@ -36,7 +36,7 @@ export function toRefusal(error: unknown): ApiError {
   return new ApiError(code, error.message, [['Retry-After', seconds]]);
 }
 
-/** What passes by itself takes a while: places are taken again, and a machine that is too busy stays so. */
+/** A state that passes by itself takes a while: places are taken again, and a machine that is too busy stays so. */
 const minRetryMs = 5_000;
 
 /** Milliseconds after which to load code again that failed to load by no fault of its own; undefined where it is no use. */

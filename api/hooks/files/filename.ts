@@ -1,11 +1,11 @@
-// What a hook file may be called.
+// The names that a hook file may have.
 import { failValidation } from '../../errors.ts';
 
 const maxNameBytes = 200;
 // deno-lint-ignore no-control-regex
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** What is wrong with a name; undefined when nothing is. */
+/** The fault of a name; undefined when it has none. */
 export function filenameFault(name: string): string | undefined {
   if (!/\.(?:js|ts)$/.test(name)) return 'must end in .js or .ts';
   if (/[/\\]|\.\./.test(name)) return 'must not contain /, \\ or ..';

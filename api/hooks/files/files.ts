@@ -1,4 +1,4 @@
-// An app admin reads and changes the app's hook files. Every change is audited, and in effect when it is answered.
+// An app admin reads and changes the app's hook files. Every change is audited, and in effect when the response is sent.
 import { createHash } from 'node:crypto';
 import type { AppDefinition } from '../../../storage/definition.ts';
 import { type Page, type PageRequest, slicePage } from '../../../storage/sql/page.ts';
@@ -46,7 +46,7 @@ export async function showHookFile(
   return file;
 }
 
-/** What a file is to hold, and who wants it. */
+/** The new text of a file, and the caller. */
 export interface HookFileChange {
   filename: string;
   source: string;
@@ -57,7 +57,7 @@ export interface HookFileChange {
 export interface PutHookFileResult {
   file: HookFile;
   reload: LoadResult;
-  /** What the type checker has against the app's files. */
+  /** The type checker's warnings about the app's files. */
   warnings: FileFault[];
 }
 
@@ -112,7 +112,7 @@ export async function reloadHooks(deps: ChangeDeps, app: AppDefinition, by: Call
   return await reloadInAllProcesses(deps, app);
 }
 
-/** What tells one text from another, for the audit log. */
+/** A digest of a text, for the audit log. */
 function fingerprint(source: string): { size: number; sha256: string } {
   return { size: Buffer.byteLength(source), sha256: createHash('sha256').update(source).digest('hex') };
 }

@@ -141,7 +141,7 @@ async function statFile(folder: string, filename: string): Promise<HookFile | un
   }
 }
 
-/** What is loaded of a file that could be read. */
+/** The part of a readable file that is loaded. */
 export function toSourceFile(file: HookFileContent): { file: string; source: string }[] {
   return 'source' in file ? [{ file: file.filename, source: file.source }] : [];
 }

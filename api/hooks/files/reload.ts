@@ -5,7 +5,7 @@ import type { Deps } from '../../deps.ts';
 import type { HookLoader, LoadResult } from '../ports.ts';
 import { type FolderOwner, hookFolder, listFolder } from './folder.ts';
 
-/** Answers what became of it here. Throws `StorageError` when the others cannot be told. */
+/** Returns the outcome in this process. Throws `StorageError` when the others cannot be told. */
 export async function reloadInAllProcesses(
   { hooks, databases }: Pick<Deps, 'databases'> & { hooks: HookLoader },
   app: AppDefinition,

@@ -118,7 +118,7 @@ function parseTombstoneName(name: string): DeletedOwner | undefined {
   return third === undefined ? { workspace, database: second } : { workspace, app: second, schema: third };
 }
 
-/** What becomes of files is no reason to refuse, or to take back, what was asked for. */
+/** A failure with files neither refuses nor takes back a deletion. */
 async function attempt(deps: TombstoneDeps, work: () => Promise<unknown>): Promise<void> {
   await work().catch(logFailure(deps, 'remove hook files'));
 }

@@ -13,14 +13,14 @@ import { declareCheckedTypes } from './types.ts';
 const maxWarnings = 100;
 const maxMessageLength = 2_000;
 
-/** What a check depends on. */
+/** The dependencies of a check. */
 export interface TypeCheckDeps {
   deps: Pick<Deps, 'config'>;
   host: Pick<SupervisedRunners, 'check'>;
   log: HookLog;
 }
 
-/** What an author is told; what the machine lacks is the operator's to know. */
+/** The reasons for authors; a fault of the machine is for the operator's log. */
 const reasons: Readonly<Record<Unchecked, string>> = {
   late: 'it took too long',
   superseded: 'a newer file took its turn',

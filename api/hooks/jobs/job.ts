@@ -1,7 +1,7 @@
 // One scheduled job: waits for its time, runs once at a time, and makes up for nothing.
 import type { NextTime } from './times.ts';
 
-/** What a job depends on. */
+/** The dependencies of a job. */
 export interface CronJobOptions {
   now: () => Date;
   /** Runs it; never throws. */
@@ -14,7 +14,7 @@ export interface CronJobOptions {
 const maxLateMs = 10_000;
 /** Timers know nothing of a clock that is set, nor of a sleep: what is due after one is not to be found later than that. */
 const maxWaitMs = maxLateMs;
-/** What was due by a clock that was wrong may be a year away. One that is only trimmed runs nothing a second time. */
+/** A clock that was wrong may have put a run a year away. A clock that is only trimmed runs nothing a second time. */
 const clockSetBackMs = 60_000;
 
 /** A job of an app. */

@@ -4,7 +4,7 @@ import { saveHookJobs } from '../../../storage/control/hook-jobs.ts';
 import type { Deps } from '../../deps.ts';
 import type { AppHooks } from '../app-hooks.ts';
 
-/** What was saved of apps by this process. */
+/** The registrations of apps that this process has saved. */
 export class RegisteredJobs {
   readonly #deps: Pick<Deps, 'databases' | 'observe'>;
   readonly #saved = new WeakMap<AppHooks, string>();

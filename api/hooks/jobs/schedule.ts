@@ -9,7 +9,7 @@ import { CronJob } from './job.ts';
 import { runJob } from './run.ts';
 import { type CronTimes, type ParseExpression, yieldToEventLoop } from './times.ts';
 
-/** What the schedule depends on. */
+/** The dependencies of the schedule. */
 export interface ScheduleOptions {
   deps: Pick<Deps, 'databases' | 'observe' | 'now'>;
   times: CronTimes;

@@ -1,6 +1,6 @@
 // When jobs are due.
 
-/** Answers the first time of an expression after another time, or null when there is none. */
+/** Returns the first time of an expression after another time, or null when there is none. */
 export type NextTime = (after: Date) => Date | null;
 
 /** Reads expressions. Throws for one that cannot be read, which the runner does not let through. */
@@ -17,7 +17,7 @@ export class CronTimes {
    */
   readonly #neverDue = new Set<string>();
 
-  /** Answers what reads expressions. Times are in UTC; where day of month and weekday are both given, one of them is enough. */
+  /** Returns a reader of expressions. Times are in UTC; where day of month and weekday are both given, one of them is enough. */
   async loadParser(): Promise<ParseExpression> {
     // Loaded only now: most servers have no job, or none yet.
     const { Cron } = await import('croner');

@@ -4,7 +4,7 @@ import type { Counters } from '../pool/counters.ts';
 import type { HookLog, LogEntry } from './log.ts';
 import type { HookState } from '../ports.ts';
 
-/** What one process asks the others. The schema tells an app from all others. */
+/** The question of one process to the others. The schema identifies an app. */
 export type PeerQuestion =
   | { about: 'state'; schema: string }
   /** Lines after those that are known, by process. */
@@ -26,16 +26,16 @@ export interface PeerState {
 /** A process asks the others for new lines as often. Milliseconds. */
 const pollMs = 250;
 
-/** What the other processes answer, which are of this program. Null where an app is not known. */
+/** The responses of the other processes, which run this program. Null where an app is not known. */
 async function askPeers<Part>(peers: Pick<ApiPeers, 'query'>, question: PeerQuestion): Promise<Part[]> {
-  const answers = await peers.query(JSON.stringify(question));
-  return answers.flatMap((answer) => {
-    const part: Part | null = JSON.parse(answer);
+  const responses = await peers.query(JSON.stringify(question));
+  return responses.flatMap((response) => {
+    const part: Part | null = JSON.parse(response);
     return part ?? [];
   });
 }
 
-/** How an app's hooks are in all processes that answer. */
+/** Returns the state of an app's hooks in all processes that respond. */
 export async function aggregateState(
   peers: Pick<ApiPeers, 'query'>,
   schema: string,
@@ -89,7 +89,7 @@ export class AggregateLog {
     this.#own.requireFollowerSlot();
   }
 
-  /** What is kept, oldest first. */
+  /** The kept lines, oldest first. */
   async read(): Promise<LogEntry[]> {
     return sortByTime([...this.#own.entries, ...await this.#readOthers(new Map())]);
   }

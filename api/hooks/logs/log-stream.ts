@@ -9,7 +9,7 @@ import { decideScope, type Principal } from '../../scope.ts';
 import type { LogEntry } from './log.ts';
 import type { AppLog } from '../ports.ts';
 
-/** Who reads, and where to. */
+/** The reader, and its response. */
 export interface LogReader {
   response: ServerResponse;
   headers: HeaderList;
@@ -33,7 +33,7 @@ export async function serveLog(
   if (response.req.method === 'HEAD') return void response.end();
   response.write(': connected\n\n');
   const write = (text: string) => {
-    // Whoever does not read what is sent is cut off.
+    // A reader that does not read is cut off.
     if (response.writableLength > maxWaitingBytes) response.destroy();
     else response.write(text);
   };

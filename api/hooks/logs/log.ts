@@ -1,4 +1,4 @@
-// What an app's hooks have written lately: kept in memory, and told to those who follow it.
+// The latest lines of an app's hooks: kept in memory, and sent to those who follow the log.
 import { type Page, type PageRequest, slicePage } from '../../../storage/sql/page.ts';
 import type { LogLevel } from '../../../hook-runner/protocol.ts';
 import type { Json } from '../../../hook-runner/calls.ts';
@@ -16,7 +16,7 @@ export interface LogEntry {
   fields: { readonly [name: string]: Json } | null;
 }
 
-/** What is written down: a line that no file, request or field belongs to leaves them out. */
+/** A line of the log. File, request and fields are left out where a line has none. */
 export type LogLine =
   & Pick<LogEntry, 'level' | 'message'>
   & Partial<Pick<LogEntry, 'file' | 'request_id' | 'fields'>>;
@@ -74,7 +74,7 @@ export class HookLog {
     }
   }
 
-  /** What is kept, oldest first. */
+  /** The kept lines, oldest first. */
   get entries(): LogEntry[] {
     return this.#entries.map(parseEntry);
   }
@@ -84,7 +84,7 @@ export class HookLog {
     return this.#position;
   }
 
-  /** What is kept of the lines after a place, oldest first. */
+  /** The kept lines after a position, oldest first. */
   after(place: number): LogEntry[] {
     const fresh = Math.min(this.#position - place, this.#entries.length);
     return fresh <= 0 ? [] : this.#entries.slice(-fresh).map(parseEntry);

@@ -5,7 +5,7 @@ import { type CronTimes, yieldToEventLoop } from '../jobs/times.ts';
 import type { PeerState } from './aggregate.ts';
 import type { HookState } from '../ports.ts';
 
-/** What is known of jobs. */
+/** The known state of jobs. */
 export interface JobTiming {
   times: CronTimes;
   /** As far as this process has run them. */

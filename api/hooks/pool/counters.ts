@@ -1,4 +1,4 @@
-// What became of an app's runs so far, in this process.
+// Counts the outcomes of an app's runs in this process.
 import type { ChannelEnd } from '../rpc/invocation.ts';
 
 /** Counted since the process began. */

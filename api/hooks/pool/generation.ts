@@ -26,7 +26,7 @@ export interface HandlerRun {
   deadline: number;
 }
 
-/** What a call of hook code happens in. */
+/** The context of a call of hook code. */
 export interface CallContext extends HandlerRun {
   withoutSlot: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
@@ -34,13 +34,13 @@ export interface CallContext extends HandlerRun {
 /** A run that may have to end earlier than policy has it. */
 export type RunRequest = Omit<HandlerRun, 'deadline'> & { deadline?: number | undefined };
 
-/** What a run of a handler needs: a runner with the code loaded, and how long it may take. */
+/** The needs of a handler's run: a runner with the code loaded, and a deadline. */
 export interface ReadyRunner {
   generation: Generation;
   timeoutMs: number;
 }
 
-/** What a generation is made of. */
+/** The parts of a generation. */
 export interface GenerationOptions {
   host: SupervisedRunners;
   starts: FairQueue;
@@ -107,12 +107,12 @@ export class Generation {
     return new Generation(options, { ...started, loaded });
   }
 
-  /** Whether it can be asked. */
+  /** True while it takes calls. */
   get isOpen(): boolean {
     return this.channel.isOpen && !this.#isDraining;
   }
 
-  /** What its process may use. */
+  /** The limits of its process. */
   get memory_mb(): number {
     return this.#options.runner.memory_mb;
   }
@@ -129,7 +129,7 @@ export class Generation {
     }
   }
 
-  /** Begins something whose answer may be several messages, `ended` being called after it. Throws `413 payload_too_large`. */
+  /** Begins something whose response may be several messages, `ended` being called after it. Throws `413 payload_too_large`. */
   begin(invocation: Invocation, { requestId, depth }: HandlerRun, write: (id: number) => ToRunner): number {
     this.usedAt = performance.now();
     this.#idleWatch.begin(this.usedAt);
@@ -152,7 +152,7 @@ export class Generation {
     return this.#options.handleCall(call, context);
   }
 
-  /** What calls of this run happen in. */
+  /** The context of this run's calls. */
   makeContext({ requestId, depth, deadline }: HandlerRun): CallContext {
     return { requestId, depth, deadline, withoutSlot: (work) => this.channel.withoutSlot(work) };
   }

@@ -18,11 +18,11 @@ export interface HostedRunner {
   stop(): void;
   /** Ends it at once; `fault` counts as a crash of the app. */
   kill(fault: boolean): void;
-  /** What it has used so far; undefined when it is gone. */
+  /** Its usage so far; undefined when it has ended. */
   measure(): Promise<RunnerUse | undefined>;
 }
 
-/** What a runner has used. */
+/** The usage of a runner. */
 export interface RunnerUse {
   cpu_ms: number;
   rss_bytes: number;
@@ -102,7 +102,7 @@ export class SupervisedRunners {
     this.#send({ type: 'runner_clear_crashes', workspace, app });
   }
 
-  /** What `deno check` says of an app's files. */
+  /** The output of `deno check` for an app's files. */
   check(what: TypeCheck): Promise<CheckResult> {
     const id = randomUUID();
     const { promise, resolve } = Promise.withResolvers<CheckResult>();

@@ -5,7 +5,7 @@ import type { RunnerUse } from './host.ts';
 interface IdleWatchOptions {
   /** In milliseconds, of any origin. */
   now: () => number;
-  /** What the runner has used since its start; undefined when that cannot be known. */
+  /** The usage of the runner since its start; undefined when it cannot be read. */
   measure: () => Promise<RunnerUse | undefined>;
   /** A call may be worked for on so many at once: all there are, unless it says otherwise. */
   cores?: number;
@@ -66,7 +66,7 @@ export class IdleWatch {
     this.#busySince = undefined;
   }
 
-  /** Whether it has taken too much at rest. Measures no more often than there is something to find. */
+  /** True when it has taken too much at rest. Measures no more often than there is something to find. */
   async isOverShare(): Promise<boolean> {
     const since = this.#since;
     const asked = this.#sampleTime();

@@ -22,7 +22,7 @@ export class LoadFailed extends Error {
   }
 }
 
-/** What is loaded, and under which limits. */
+/** The code to load, and its limits. */
 export interface CodeLoad {
   /** Without its id. */
   load: Omit<LoadFrame, 'type' | 'id' | 'limits'>;
@@ -56,10 +56,10 @@ class LoadInvocation implements Invocation {
   readonly #loaded = Promise.withResolvers<LoadedFrame>();
   #underWay: readonly string[] = [];
 
-  constructor(files: readonly string[], deadline: number, answer: (call: CallFrame) => Promise<unknown>) {
+  constructor(files: readonly string[], deadline: number, handleCall: (call: CallFrame) => Promise<unknown>) {
     this.#files = new Set(files);
     this.deadline = deadline;
-    this.handleCall = answer;
+    this.handleCall = handleCall;
   }
 
   /** The registrations of the files. Rejects with `500 hook_error` when there are none. */

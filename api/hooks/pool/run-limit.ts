@@ -1,7 +1,7 @@
 // How long a handler of an app may run: policy, remembered until any policy changes.
 import type { Deps } from '../../deps.ts';
 
-/** What it takes to find it out. */
+/** The dependencies of the limit. */
 export type RunLimitDeps = Pick<Deps, 'policies' | 'policyCache'>;
 
 /** The longest run of one app. */

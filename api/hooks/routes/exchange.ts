@@ -1,4 +1,4 @@
-// The answer of one custom route on its way from the runner to the client.
+// The response of one custom route on its way from the runner to the client.
 import type { ResponseFrame, RouteInvocation } from '../../../hook-runner/protocol.ts';
 import type { RouteRegistration } from '../../../hook-runner/registrations.ts';
 import { ApiError } from '../../errors.ts';
@@ -17,7 +17,7 @@ const maxBodyBytes = 67_108_864;
 const nonAscii = /[\u0080-\u00ff]/;
 const codePattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
-/** One request and its answer; has taken a turn, and gives it back once. */
+/** One request and its response; has taken a turn, and gives it back once. */
 export class RouteExchange implements ResponseSink {
   readonly #hooks: AppHooks;
   readonly #request: CustomRequest;
@@ -29,7 +29,7 @@ export class RouteExchange implements ResponseSink {
   #context: CallContext | undefined;
   #id = 0;
   #bytes = 0;
-  /** What is sent at the end. */
+  /** The bytes that are sent at the end. */
   #lastContent: string | Buffer | null = null;
   #isStreaming = false;
   #isClosed = false;
@@ -45,7 +45,7 @@ export class RouteExchange implements ResponseSink {
     this.#cookiePrefix = cookiePrefix;
   }
 
-  /** Runs the route; resolves when its answer has begun. Throws `ApiError` when it has none. */
+  /** Runs the route; resolves when its response has begun. Throws `ApiError` when it has none. */
   async begin(message: (id: number) => RouteInvocation): Promise<void> {
     const { requestId, response } = this.#request;
     const ready = this.#hooks.ready();
@@ -109,7 +109,7 @@ export class RouteExchange implements ResponseSink {
     // Without a head that can be sent, all that is left is the error.
     if (this.#isClosed) return;
     this.#request.response.end(this.#lastContent);
-    // Else the runner would be told of every answer that it is not waited for any more.
+    // Else the runner would be told of every response that it is not waited for any more.
     this.#generation?.channel.settle(this.#id);
     this.close();
   }
@@ -134,11 +134,11 @@ export class RouteExchange implements ResponseSink {
     this.#generation?.noteEnd();
     if (this.#isStreaming) this.#hooks.slots.endStream();
     else this.#hooks.slots.release();
-    // A client that left before the answer began is answered nothing.
+    // A client that left before the response began gets none.
     this.#begun.resolve();
   }
 
-  /** Counts a failure and logs it. An error that the handler answers with is none, just as a veto is none. */
+  /** Counts a failure and logs it. An error that the handler responds with is no failure, nor is a veto. */
   #logFailure(why: ApiError | RouteFailure): void {
     if (why instanceof ApiError) this.#log(why.message);
     else if (why.outcome === 'failed') this.#hooks.log.addFaults(why.faults, this.#request.requestId);

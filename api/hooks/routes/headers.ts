@@ -67,14 +67,14 @@ export function toHookHeaders(raw: readonly string[], cookiePrefix: string): [st
   return seen;
 }
 
-/** The app whose hook answers. */
+/** The app whose hook responds. */
 interface HookApp {
   readonly id: string;
   readonly workspace: { readonly id: string };
 }
 
 /**
- * The headers of a hook's answer that are sent; its cookies come back to the app's own routes alone. Throws `500 hook_error`
+ * The headers of a hook's response that are sent; its cookies come back to the app's own routes alone. Throws `500 hook_error`
  * for what HTTP cannot carry.
  */
 export function fromHookHeaders(given: HeaderList, cookiePrefix: string, app: HookApp): Header[] {
@@ -101,7 +101,7 @@ export function fromHookHeaders(given: HeaderList, cookiePrefix: string, app: Ho
 }
 
 /**
- * The server's own headers beside those of a hook. Pages of allowed origins may read the hook's, too. Most answers depend on
+ * The server's own headers beside those of a hook. Pages of allowed origins may read the hook's, too. Most responses depend on
  * who asks, so no cache keeps one unless the hook says so.
  */
 export function addServerHeaders(given: HeaderList, own: HeaderList): HeaderList {

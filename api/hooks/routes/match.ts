@@ -19,7 +19,7 @@ export class RouteTable {
 
   constructor(routes: readonly RouteRegistration[]) {
     const ranked = routes.map((route) => ({ route, rank: rankRoute(route) }))
-      // What ranks the same stays as it was registered.
+      // Routes of the same rank stay in the order of registration.
       .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
     for (const { route } of ranked) {
       const known = this.#routes.get(route.method);
@@ -51,7 +51,7 @@ export class RouteTable {
   }
 }
 
-/** What is more exact sorts first. */
+/** The more exact route sorts first. */
 function rankRoute({ segments, method }: RouteRegistration): string {
   return segments.map(({ kind }) => segmentRanks[kind]).join('') + (method === anyMethod ? '1' : '0');
 }

@@ -1,4 +1,4 @@
-// A custom route that is being run: its answer comes as a head and, piece by piece, a body.
+// A custom route that is being run: its response comes as a head and, piece by piece, a body.
 import type { CallFrame, InvocationResult, ResponseFrame } from '../../../hook-runner/protocol.ts';
 import { ApiError } from '../../errors.ts';
 import { channelLimits } from '../rpc/channel.ts';
@@ -7,7 +7,7 @@ import { toBuffer } from '../rpc/inbound-values.ts';
 import type { ChannelEnd, Invocation, InvocationFrame } from '../rpc/invocation.ts';
 import { invocationError } from '../rpc/unary-invocation.ts';
 
-/** What an answer is made of, as it comes. */
+/** The parts of a response, as they come. */
 export interface ResponseSink {
   /** Once, and first, unless it fails before. */
   head(response: ResponseFrame): void;
@@ -29,9 +29,9 @@ export class RouteRun implements Invocation {
   /** Bytes of the body that may still come before more are asked for. */
   #window: number = channelLimits.window_bytes;
 
-  constructor(deadline: number, answer: (call: CallFrame) => Promise<unknown>, sink: ResponseSink) {
+  constructor(deadline: number, handleCall: (call: CallFrame) => Promise<unknown>, sink: ResponseSink) {
     this.deadline = deadline;
-    this.handleCall = answer;
+    this.handleCall = handleCall;
     this.#sink = sink;
   }
 

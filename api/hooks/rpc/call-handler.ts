@@ -1,4 +1,4 @@
-// Where the calls of one runner's hook code are answered: a few at a time, and so much an invocation.
+// Handles the `$app` calls of one runner's hook code: a few at a time, within a budget for each invocation.
 import type { CallFrame, CallResult } from '../../../hook-runner/protocol.ts';
 import type { Json } from '../../../hook-runner/calls.ts';
 import { type ApiError, fail, toApiError } from '../../errors.ts';
@@ -8,9 +8,9 @@ interface CallHandlerOptions {
   /** The invocation that a call belongs to, unless that is over. */
   findInvocation: (id: number) => Invocation | undefined;
   send: (result: CallResult) => void;
-  /** Whether the runner has read enough of its answers to be given others. */
+  /** True when the runner has read enough of its results to be sent more. */
   canSend: () => boolean;
-  /** Whether more may be read from the runner. */
+  /** True when more may be read from the runner. */
   onFullChange: (isFull: boolean) => void;
   /** Hears of what no hook code is told. */
   report: (error: unknown) => void;
@@ -26,7 +26,7 @@ const maxWaitingBytes = 262_144;
 const maxCalls = 100;
 const maxResultBytes = 2_097_152;
 
-/** Answers calls. */
+/** Handles the calls of one runner. */
 export class CallHandler {
   readonly #options: CallHandlerOptions;
   readonly #budgets = new WeakMap<Invocation, CallBudget>();
@@ -97,7 +97,7 @@ export class CallHandler {
     if (budget.resultBytes > maxResultBytes) {
       fail('hook_error', `more than ${maxResultBytes} bytes of answers of $app in one run`);
     }
-    // What features answer is what they answer over HTTP, where it is JSON too.
+    // Features return here what they return over HTTP, where it is JSON too.
     return value as Json;
   }
 

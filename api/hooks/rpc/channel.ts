@@ -97,7 +97,7 @@ export class Channel {
     return this.#open.size;
   }
 
-  /** Whether anything can be asked of it. */
+  /** True while it takes calls. */
   get isOpen(): boolean {
     return !this.#hasEnded;
   }
@@ -122,7 +122,7 @@ export class Channel {
     return id;
   }
 
-  /** This one is answered in full: for its own `take` to say before it lets go of the runner. */
+  /** The invocation has its full response. Its own `take` calls this before it releases the runner. */
   settle(id: number): void {
     this.#open.delete(id);
     this.#deadlines.delete(id);
@@ -138,7 +138,7 @@ export class Channel {
     this.send({ type: 'cancel', id });
   }
 
-  /** The answer of an invocation streams: it gets another deadline, and holds up nobody. */
+  /** The response of an invocation streams: it gets another deadline, and holds up nobody. */
   extend(id: number, deadline: number): void {
     if (this.#open.get(id) === undefined) return;
     this.#deadlines.set(id, deadline);

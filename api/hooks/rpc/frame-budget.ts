@@ -2,7 +2,7 @@
 
 /** What is no longer is not counted: 32 of these at once are 2 MiB. In UTF-16 units, as all of it. */
 const smallFrameLength = 65_536;
-/** What a runner makes of a frame takes several times its length, and the smallest runner has 128 MiB. */
+/** A parsed frame takes several times its length in the runner, and the smallest runner has 128 MiB. */
 const maxLength = 16_777_216;
 
 /** The frames of one runner's invocations. */
@@ -24,7 +24,7 @@ export class FrameBudget {
     this.#sendWaiting();
   }
 
-  /** An invocation is over. Answers whether its frame was sent; if not, it never will be. */
+  /** An invocation is over. Returns whether its frame was sent; if not, it never will be. */
   end(id: number): boolean {
     const wasSent = !this.#waiting.delete(id);
     this.#length -= this.#underWay.get(id) ?? 0;

@@ -1,4 +1,4 @@
-// What is on its way to a runner: frames of the same turn of the event loop leave in one write, and no more of them than the
+// Writes frames to a runner: those of one turn of the event loop leave in one write, and no more of them than the
 // runner takes.
 import type { Socket } from 'node:net';
 import { encodeFrames } from './frames.ts';
@@ -11,7 +11,7 @@ const drainTimeoutMs = 5_000;
 const maxBatchFrames = 8;
 const maxBatchBytes = 65_536;
 
-/** Who hears how a runner takes what it is sent. */
+/** The listener for how a runner takes the frames that it is sent. */
 export interface FrameWriterOptions {
   /** The runner does not read what it is sent. */
   onStall: () => void;
@@ -41,7 +41,7 @@ export class FrameWriter {
     });
   }
 
-  /** Whether what is sent now would have to wait for the runner to read. */
+  /** True when a frame sent now would wait for the runner to read. */
   get isFull(): boolean {
     return this.#socket.writableLength + this.#bytes > maxUnsentBytes;
   }
@@ -82,7 +82,7 @@ export class FrameWriter {
     }
   }
 
-  /** What is handed over together: all there is, unless that is much. */
+  /** The frames that are written together: all there are, unless they are large. */
   #takeBatch(): string[] {
     const texts = this.#texts;
     let [count, bytes] = [texts.length, this.#bytes];

@@ -81,7 +81,7 @@ export class FrameReader {
   }
 }
 
-/** What the bytes from `start` to `end` say. */
+/** The text of the bytes from `start` to `end`. */
 function decode(bytes: Buffer, start: number, end: number): Record<string, unknown> {
   if (bytes[start] !== 0x7b) throw new ProtocolError('a frame that is no object');
   const text = bytes.toString('utf8', start, end);
@@ -128,7 +128,7 @@ function findStringEnd(bytes: Buffer, start: number, end: number): number {
   return end;
 }
 
-/** Whether a JSON value is an object. */
+/** True when a JSON value is an object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-// What a runner sends, member by member: nothing it says is believed before it has the shape that the protocol gives it.
+// Checks the messages of a runner member by member: nothing counts before it has the shape that the protocol gives it.
 import { hookEventNames } from '../../../hook-runner/events.ts';
 import type * as frames from '../../../hook-runner/protocol.ts';
 import type {

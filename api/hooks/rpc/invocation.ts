@@ -4,7 +4,7 @@ import type { CallFrame, FromRunner } from '../../../hook-runner/protocol.ts';
 /** Why a channel ended. */
 export type ChannelEnd = 'closed' | 'protocol_error' | 'timeout' | 'not_reading' | 'cpu' | 'exited';
 
-/** What comes for an invocation. */
+/** The messages of an invocation. */
 export type InvocationFrame = Extract<
   FromRunner,
   { type: 'loading' | 'loaded' | 'result' | 'response' | 'chunk' | 'end' }
@@ -14,7 +14,7 @@ export type InvocationFrame = Extract<
 export interface Invocation {
   /** In milliseconds of `performance.now()`. */
   readonly deadline: number;
-  /** Takes a message; answers whether that was the last one. Throws `ProtocolError` for one that is out of place. */
+  /** Takes a message; returns true if that was the last one. Throws `ProtocolError` for one that is out of place. */
   take(message: InvocationFrame): boolean;
   /** Nothing more comes: its own time is up, or the runner has ended. */
   fail(end: ChannelEnd): void;

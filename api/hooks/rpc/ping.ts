@@ -1,7 +1,7 @@
-// Whether a runner that was too slow still comes back from its code.
+// Pings a runner that was too slow, to learn if it still comes back from its code.
 import { ProtocolError } from './frames.ts';
 
-/** An idle runner answers in one: after so long it is taken for stuck. */
+/** An idle runner responds within one: after so long it counts as stuck. */
 const responsiveMs = 25;
 const pongTimeoutMs = 250;
 
@@ -9,7 +9,7 @@ const pongTimeoutMs = 250;
 export class Ping {
   readonly #send: (id: number) => void;
   readonly #onStuck: () => void;
-  #pending: { id: number; timers: NodeJS.Timeout[]; answered: PromiseWithResolvers<boolean> } | undefined;
+  #pending: { id: number; timers: NodeJS.Timeout[]; responded: PromiseWithResolvers<boolean> } | undefined;
 
   constructor({ send, onStuck }: { send: (id: number) => void; onStuck: () => void }) {
     this.#send = send;
@@ -18,19 +18,19 @@ export class Ping {
 
   /** Undefined unless one is out: then, soon, whether the runner comes back. */
   get responsiveness(): Promise<boolean> | undefined {
-    return this.#pending?.answered.promise;
+    return this.#pending?.responded.promise;
   }
 
   /** Asks, unless one is out. */
   start(newId: () => number): void {
     if (this.#pending !== undefined) return;
-    const answered = Promise.withResolvers<boolean>();
+    const responded = Promise.withResolvers<boolean>();
     const timers = [
-      setTimeout(() => answered.resolve(false), responsiveMs),
+      setTimeout(() => responded.resolve(false), responsiveMs),
       setTimeout(this.#onStuck, pongTimeoutMs),
     ];
     const id = newId();
-    this.#pending = { id, timers, answered };
+    this.#pending = { id, timers, responded };
     this.#send(id);
   }
 
@@ -40,13 +40,13 @@ export class Ping {
     this.#settle(true);
   }
 
-  /** Nobody will answer any more. */
+  /** The runner is gone: no response will come. */
   end(): void {
     this.#settle(false);
   }
 
   #settle(isAlive: boolean): void {
-    this.#pending?.answered.resolve(isAlive);
+    this.#pending?.responded.resolve(isAlive);
     this.#pending?.timers.forEach(clearTimeout);
     this.#pending = undefined;
   }

@@ -10,9 +10,9 @@ export class UnaryInvocation implements Invocation {
   readonly handleCall: (call: CallFrame) => Promise<unknown>;
   readonly #result = Promise.withResolvers<InvocationResult>();
 
-  constructor(deadline: number, answer: (call: CallFrame) => Promise<unknown>) {
+  constructor(deadline: number, handleCall: (call: CallFrame) => Promise<unknown>) {
     this.deadline = deadline;
-    this.handleCall = answer;
+    this.handleCall = handleCall;
   }
 
   /** The result. Rejects with `500 hook_error` when there is none. */

@@ -29,7 +29,7 @@ export interface UpgradePorts {
   /** The cookie that holds an access token. */
   cookieName: string;
   /** Called once for each upgrade request with its response; 101 is an open WebSocket. */
-  onResponse?: (request: IncomingMessage, answer: { status: number; principal: Principal | null }) => void;
+  onResponse?: (request: IncomingMessage, response: { status: number; principal: Principal | null }) => void;
 }
 
 /** An accepted upgrade. */
@@ -55,11 +55,11 @@ export function isForRealtime({ method, url, headers, socket, httpVersion }: Inc
   return asks && !hasBody && currentResponse(socket)?.writableEnded !== false;
 }
 
-/** Waits until answers are through that were complete before: a client may have all of one before that is known here. */
+/** Waits until responses are through that were complete before: a client may have all of one before that is known here. */
 export async function responsesEnd(socket: Duplex): Promise<void> {
-  for (let answer = currentResponse(socket); answer !== undefined; answer = currentResponse(socket)) {
-    if (!answer.writableEnded) fail('validation', 'the connection is busy with another answer');
-    await once(answer, 'close');
+  for (let response = currentResponse(socket); response !== undefined; response = currentResponse(socket)) {
+    if (!response.writableEnded) fail('validation', 'the connection is busy with another answer');
+    await once(response, 'close');
   }
 }
 

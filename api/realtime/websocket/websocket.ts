@@ -30,7 +30,7 @@ export interface SocketBounds {
   messageBytes: number;
   /** Subscriptions that one connection may hold. */
   subscriptions: number;
-  /** A connection that does not answer a protocol ping within this time is closed. */
+  /** A connection that does not respond to a protocol ping within this time is closed. */
   idleSeconds: number;
 }
 
@@ -46,7 +46,7 @@ interface WebSocketOptions {
   hub: Hub;
   ports: UpgradePorts;
   report: Report;
-  /** Headers of every answer of the server. */
+  /** Headers of every response of the server. */
   headersFor: (request: IncomingMessage) => HeaderList;
   bounds?: Partial<SocketBounds>;
 }
@@ -55,7 +55,7 @@ interface WebSocketOptions {
 interface Ticket extends Admission {
   socket: Duplex;
   claim: StreamClaim;
-  /** Headers of its answer. */
+  /** Headers of its response. */
   headers: Record<string, string>;
 }
 

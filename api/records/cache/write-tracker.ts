@@ -21,7 +21,7 @@ export function hashOf(id: string): number {
   return Number.parseInt(id.slice(-8), 16);
 }
 
-/** What a tracker depends on. */
+/** The dependencies of a tracker. */
 export interface TrackerParts {
   /** True when the definition of the app has not changed. */
   isCurrent(app: AppDefinition): boolean;
