@@ -14,7 +14,7 @@ import { updateRecord } from '../records/update.ts';
 import { unboundedAccess } from '../rules/access.ts';
 import { requireCollection } from '../target.ts';
 import { findUserRecord } from '../users/records.ts';
-import type { Author } from '../hooks/ports.ts';
+import type { RecordCaller } from '../hooks/ports.ts';
 import type { CallContext } from '../hooks/pool/generation.ts';
 import { fetchForHook } from './fetch.ts';
 import { deleteForHook, readForHook, storeForHook } from './files.ts';
@@ -99,7 +99,7 @@ function dispatch(scope: CallScope, call: CallFrame): unknown {
 }
 
 /** The caller of a write by hook code. */
-function callerOf({ requestId, depth, deadline, withoutSlot }: CallContext): Author {
+function callerOf({ requestId, depth, deadline, withoutSlot }: CallContext): RecordCaller {
   return { principal: null, requestId, hook: { depth: depth + 1, deadline, withoutSlot } };
 }
 

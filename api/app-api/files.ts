@@ -10,7 +10,7 @@ import { parseMediaType } from '../files/media-type.ts';
 import { removeStored } from '../files/remove.ts';
 import { upload } from '../files/upload.ts';
 import { encodeBytes, toBuffer } from '../hooks/rpc/inbound-values.ts';
-import type { Author } from '../hooks/ports.ts';
+import type { RecordCaller } from '../hooks/ports.ts';
 
 /** The largest file that hook code can read. As base64 it must fit into the responses of one run. */
 const maxBytes = 1_048_576;
@@ -51,7 +51,7 @@ export async function storeForHook(
 export async function deleteForHook(
   deps: Parameters<typeof removeStored>[0] & Pick<Deps, 'now'>,
   app: AppDefinition,
-  { id, caller }: { id: string; caller: Author },
+  { id, caller }: { id: string; caller: RecordCaller },
 ): Promise<null> {
   const file = await requireFile(deps, app, id);
   await removeStored(deps, app, { id: file.id, caller, now: deps.now() });

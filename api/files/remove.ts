@@ -5,7 +5,7 @@ import { deleteFile, lockFile } from '../../storage/app/files.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { transactionAsConnection } from '../../storage/connections/transaction-as-connection.ts';
 import { fail } from '../errors.ts';
-import type { Author } from '../hooks/ports.ts';
+import type { RecordCaller } from '../hooks/ports.ts';
 import { writtenByRemoval } from '../records/announce.ts';
 import { emptyFileFields, type Removal } from '../records/relations/cascade.ts';
 import { requireCurrent, type WriteDeps } from '../records/collection.ts';
@@ -23,7 +23,7 @@ type RemoveDeps = WriteDeps & Pick<Deps, 'blobs' | 'observe'>;
 export interface FileRemoval {
   id: string;
   /** Undefined for the server itself. */
-  caller: Author | undefined;
+  caller: RecordCaller | undefined;
   now: Date;
 }
 

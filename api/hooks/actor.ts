@@ -4,7 +4,7 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import { principalName } from '../audit/actor.ts';
 import type { Deps } from '../deps.ts';
 import type { Principal } from '../scope.ts';
-import type { Actor, Author } from './ports.ts';
+import type { Actor, RecordCaller } from './ports.ts';
 
 type AuthDeps = Pick<Deps, 'databases'>;
 
@@ -12,10 +12,10 @@ const cachedMs = 2_000;
 /** Tokens do not say it, and looking it up costs as much as a write. */
 const emails = new WeakMap<Principal, { email: Promise<string>; until: number }>();
 
-const server: Author = { principal: null, requestId: '' };
+const server: RecordCaller = { principal: null, requestId: '' };
 
 /** An author with what hooks are told of it, looked up once they ask; without one it is what the server does by itself. */
-export function hookActorOf(deps: AuthDeps, app: AppDefinition, author: Author = server): Actor {
+export function hookActor(deps: AuthDeps, app: AppDefinition, author: RecordCaller = server): Actor {
   const { principal, requestId, hook } = author;
   if (hook === undefined) return { requestId, depth: 0, auth: () => makeHookAuth(deps, app, principal) };
   const { id, workspace } = app;

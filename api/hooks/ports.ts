@@ -29,14 +29,14 @@ export type WriteAction = 'create' | 'update' | 'delete';
 export interface HookNesting {
   /** 1 for a write that a hook of a request's write makes, and one more for each hook in between. */
   depth: number;
-  /** Wraps what waits for hooks: see `CallDesk`. */
+  /** Wraps what waits for hooks: see `CallHandler`. */
   withoutSlot: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** When nobody waits any more, in milliseconds of `performance.now()`. */
   deadline: number;
 }
 
 /** The caller of a write. */
-export interface Author {
+export interface RecordCaller {
   principal: Principal | null;
   requestId: string;
   /** Absent for what a request itself wants. */

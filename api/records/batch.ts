@@ -4,7 +4,7 @@ import type { Connection, Sql } from '../../storage/connections/pool.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import { transactionAsConnection } from '../../storage/connections/transaction-as-connection.ts';
 import { fail } from '../errors.ts';
-import type { Author } from '../hooks/ports.ts';
+import type { RecordCaller } from '../hooks/ports.ts';
 import { type Access, type AccessRequest, admit } from '../rules/access.ts';
 import { requireCollection } from '../target.ts';
 import { writtenByRemoval, type WrittenRecord } from './announce.ts';
@@ -39,7 +39,7 @@ export interface BatchInput {
   requests: readonly BatchRequest[];
   asking: AccessRequest;
   origin?: EnrolmentRequest['origin'];
-  caller?: Author;
+  caller?: RecordCaller;
 }
 
 type BatchDeps = WriteDeps & EnrolDeps;

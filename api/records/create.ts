@@ -3,8 +3,8 @@ import type { Sql } from '../../storage/connections/pool.ts';
 import { previewUser } from '../../storage/workspace/enrol-user.ts';
 import { candidateRecord, wouldPass } from '../../storage/app/records/candidate.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
-import { hookActorOf } from '../hooks/actor.ts';
-import type { Actor, Author, WriteHooks } from '../hooks/ports.ts';
+import { hookActor } from '../hooks/actor.ts';
+import type { Actor, RecordCaller, WriteHooks } from '../hooks/ports.ts';
 import { refuse } from '../rules/access.ts';
 import {
   onCollection,
@@ -43,11 +43,11 @@ export interface RecordCreation extends EnrolmentRequest {
 export async function createRecord(
   deps: WriteDeps & EnrolDeps,
   target: RecordTarget,
-  { caller, ...request }: RecordCreation & { caller?: Author },
+  { caller, ...request }: RecordCreation & { caller?: RecordCaller },
 ): Promise<StoredRecord> {
   const asked = { ...request, newId: deps.newId() };
   const hooks = (await deps.hooks.getWriteHooks(target.app)).on(target.collection.id, 'create');
-  const actor = hookActorOf(deps, target.app, caller);
+  const actor = hookActor(deps, target.app, caller);
   const creation = hooks?.before === true
     ? await runBeforeHooks(deps, target, asked, { hooks, actor, caller })
     : asked;
@@ -71,7 +71,7 @@ async function runBeforeHooks(
   deps: WriteDeps & EnrolDeps,
   target: RecordTarget,
   creation: RecordCreation & { newId: string },
-  { hooks, actor, caller }: { hooks: WriteHooks; actor: Actor; caller: Author | undefined },
+  { hooks, actor, caller }: { hooks: WriteHooks; actor: Actor; caller: RecordCaller | undefined },
 ): Promise<RecordCreation & { newId: string }> {
   const record = await onCollection(deps, target, (scope) => previewCreate(deps, scope, creation));
   const changes = await hooks.runBefore({ actor, record, previous: null });

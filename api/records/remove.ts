@@ -3,7 +3,7 @@ import { isUuid } from '../../storage/sql/ids.ts';
 import { selectChecked } from '../../storage/app/records/records.ts';
 import { referrersTo } from '../../storage/app/records/referrers.ts';
 import { transactionAsConnection } from '../../storage/connections/transaction-as-connection.ts';
-import type { Author } from '../hooks/ports.ts';
+import type { RecordCaller } from '../hooks/ports.ts';
 import { type Access, refuse } from '../rules/access.ts';
 import { writtenByRemoval } from './announce.ts';
 import { deleteWithReferrers, type Removal, type RemovalRequest } from './relations/cascade.ts';
@@ -37,7 +37,7 @@ export interface RecordRemoval {
 export async function removeRecord(
   deps: WriteDeps,
   target: RecordTarget,
-  { caller, ...removal }: RecordRemoval & { caller?: Author },
+  { caller, ...removal }: RecordRemoval & { caller?: RecordCaller },
 ): Promise<{ ok: true }> {
   const rehearsal = await startRehearsal(deps, target.app, caller);
   await commitWrite(deps, target.app, {

@@ -5,8 +5,8 @@ import { type CheckedVersion, selectVersion } from '../../storage/app/records/ve
 import { selectChecked } from '../../storage/app/records/records.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import type { RecordPlan, StoredRecord } from '../../storage/app/records/plan.ts';
-import { hookActorOf } from '../hooks/actor.ts';
-import type { Author, WriteHooks } from '../hooks/ports.ts';
+import { hookActor } from '../hooks/actor.ts';
+import type { RecordCaller, WriteHooks } from '../hooks/ports.ts';
 import { fail } from '../errors.ts';
 import { type Access, refuse } from '../rules/access.ts';
 import {
@@ -48,7 +48,7 @@ const maxAttempts = 3;
 export async function updateRecord(
   deps: WriteDeps,
   target: RecordTarget,
-  { caller, ...update }: RecordUpdate & { caller?: Author },
+  { caller, ...update }: RecordUpdate & { caller?: RecordCaller },
 ): Promise<StoredRecord> {
   const hooks = (await deps.hooks.getWriteHooks(target.app)).on(target.collection.id, 'update');
   if (hooks !== undefined) return await updateWithHooks(deps, target, { update, caller, hooks });
@@ -60,9 +60,9 @@ export async function updateRecord(
 async function updateWithHooks(
   deps: WriteDeps,
   target: RecordTarget,
-  { update, caller, hooks }: { update: RecordUpdate; caller: Author | undefined; hooks: WriteHooks },
+  { update, caller, hooks }: { update: RecordUpdate; caller: RecordCaller | undefined; hooks: WriteHooks },
 ): Promise<StoredRecord> {
-  const actor = hookActorOf(deps, target.app, caller);
+  const actor = hookActor(deps, target.app, caller);
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const seen = await onCollection(deps, target, (scope) => previewUpdate(scope, update));
     const previous = seen.record;

@@ -2,7 +2,7 @@
 import { requireStillAdmitted } from '../auth/sessions/still-admitted.ts';
 import type { Deps } from '../deps.ts';
 import { hookErrors } from '../hooks/errors.ts';
-import type { Author } from '../hooks/ports.ts';
+import type { RecordCaller } from '../hooks/ports.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import type { RecordTarget } from '../records/collection.ts';
 import { createRecord } from '../records/create.ts';
@@ -143,6 +143,6 @@ export function senderOf(
     principal: Principal | null;
     origin: RequestOrigin;
   },
-): Author {
+): RecordCaller {
   return { principal, requestId, requireStillAdmitted: () => requireStillAdmitted(deps, app, principal) };
 }

@@ -49,11 +49,11 @@ export class RunnerRefused extends Error {
   readonly reason: RunnerRefusal;
   readonly retryMs: number;
 
-  constructor(reason: RunnerRefusal, retryMilliseconds: number, message: string) {
+  constructor(reason: RunnerRefusal, retryMs: number, message: string) {
     super(message);
     this.name = 'RunnerRefused';
     this.reason = reason;
-    this.retryMs = retryMilliseconds;
+    this.retryMs = retryMs;
   }
 }
 

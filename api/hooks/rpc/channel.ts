@@ -145,7 +145,7 @@ export class Channel {
     this.#budget.end(id);
   }
 
-  /** See `CallDesk`. */
+  /** See `CallHandler`. */
   withoutSlot<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#calls.withoutSlot(work);
   }

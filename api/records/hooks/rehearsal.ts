@@ -5,11 +5,11 @@ import type { Connection, Sql } from '../../../storage/connections/pool.ts';
 import type { StoredRecord } from '../../../storage/app/records/plan.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
-import { hookActorOf } from '../../hooks/actor.ts';
+import { hookActor } from '../../hooks/actor.ts';
 import type {
   Actor,
   AppWriteHooks,
-  Author,
+  RecordCaller,
   RecordHooks,
   WriteAction,
   WriteHooks,
@@ -147,10 +147,10 @@ export class Rehearsal {
 export async function startRehearsal(
   deps: Pick<Deps, 'databases'> & { hooks: RecordHooks },
   app: AppDefinition,
-  caller: Author | undefined,
+  caller: RecordCaller | undefined,
 ): Promise<Rehearsal | undefined> {
   const hooks = await deps.hooks.getWriteHooks(app);
-  return hooks.isEmpty ? undefined : new Rehearsal(hooks, hookActorOf(deps, app, caller));
+  return hooks.isEmpty ? undefined : new Rehearsal(hooks, hookActor(deps, app, caller));
 }
 
 /** Runs work in a transaction over several apps, after all its before-hooks. Throws as `run` does. */
