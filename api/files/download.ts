@@ -3,7 +3,7 @@ import { BlobMissing } from '../../storage/blobs/blob-store.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { FileRow } from '../../storage/app/files.ts';
 import type { Header, HeaderList } from '../http/header-list.ts';
-import { writeHead } from '../http/response-headers.ts';
+import { sandboxed, writeHead } from '../http/response-headers.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, fail } from '../errors.ts';
 import { RawResponse, type ResponseWriter } from '../contract/route.ts';
@@ -15,11 +15,6 @@ import { ClientDisconnected, pipe } from './pipe.ts';
 
 /** The request headers that the response depends on, with names in lower case. */
 type Heading = Readonly<Record<'range' | 'if-range' | 'if-none-match', string | undefined>>;
-
-/** Keeps files of any type from running, loading or being framed on the server's origin. */
-const policy = "sandbox; default-src 'none'";
-/** Default headers that those of a file replace, even where the default ones are switched off. */
-const replaced = new Set(['content-security-policy', 'x-content-type-options']);
 
 /** The response with the bytes of a file, or a part of them. */
 export function download(
@@ -93,9 +88,7 @@ async function send(
 function headersOf(file: FileRow, tag: string, { headers }: ResponseWriter): HeaderList {
   const kind = isActive(file.mime) ? 'attachment' : 'inline';
   return [
-    ...headers.filter(([name]) => !replaced.has(name.toLowerCase())),
-    ['Content-Security-Policy', policy],
-    ['X-Content-Type-Options', 'nosniff'],
+    ...sandboxed(headers),
     ['ETag', tag],
     ['Accept-Ranges', 'bytes'],
     ['Cache-Control', 'private, no-cache'],

@@ -15,6 +15,20 @@ export const eventStream: HeaderList = [
   ['X-Accel-Buffering', 'no'],
 ];
 
+const sandbox: HeaderList = [
+  ['Content-Security-Policy', "sandbox; default-src 'none'"],
+  ['X-Content-Type-Options', 'nosniff'],
+];
+const sandboxNames: ReadonlySet<string> = new Set(sandbox.map(([name]) => name));
+
+/**
+ * The default headers of a response whose content is a tenant's. Whatever it is, it runs, loads and frames nothing on the
+ * server's origin, also where a proxy is to set the default headers.
+ */
+export function sandboxed(headers: HeaderList): HeaderList {
+  return [...headers.filter(([name]) => !sandboxNames.has(name)), ...sandbox];
+}
+
 /** Writes the status line and the headers. Throws for a header that HTTP cannot carry, before anything is sent. */
 export function writeHead(response: ServerResponse, status: number, headers: HeaderList): ServerResponse {
   // Node's own form of a list of headers, in which a name may come again.

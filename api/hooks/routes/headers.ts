@@ -1,7 +1,7 @@
 // Which headers pass between a client and hook code: a handler sees no credentials, and cannot speak for the server.
 import { fail } from '../../errors.ts';
 import type { Header, HeaderList } from '../../http/header-list.ts';
-import { notStored } from '../../http/response-headers.ts';
+import { notStored, sandboxed } from '../../http/response-headers.ts';
 
 /** https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1, and what is about the connection in other ways. */
 const hopByHop = [
@@ -22,12 +22,14 @@ const notForHooks = new Set([
   ...hopByHop,
   'accept-ch',
   'alt-svc',
+  'cache-tag',
   'clear-site-data',
   'content-length',
   'content-security-policy',
   'content-security-policy-report-only',
   'critical-ch',
   'date',
+  'idp-signin-status',
   'nel',
   'origin-agent-cluster',
   'permissions-policy',
@@ -35,16 +37,20 @@ const notForHooks = new Set([
   'referrer-policy',
   'report-to',
   'reporting-endpoints',
+  'sec-session-registration',
   'secure-session-registration',
   'service-worker-allowed',
   'set-login',
   'strict-transport-security',
+  'surrogate-key',
   'use-as-dictionary',
   'x-content-type-options',
   'x-frame-options',
   'x-lighttpd-send-file',
+  'x-lighttpd-send-tempfile',
   'x-request-id',
   'x-sendfile',
+  'x-sendfile2',
 ]);
 
 /** Of CORS, and what nginx, Envoy, LiteSpeed and Perlbal obey when the server behind them says so. */
@@ -106,7 +112,7 @@ export function fromHookHeaders(given: HeaderList, cookiePrefix: string, app: Ho
  */
 export function addServerHeaders(given: HeaderList, own: HeaderList): HeaderList {
   const names = given.map(([name]) => name.toLowerCase());
-  const sent = own.map((header): Header => {
+  const sent = sandboxed(own).map((header): Header => {
     const [name, value] = header;
     return name === 'Access-Control-Expose-Headers' ? [name, [value, ...names].join(', ')] : header;
   });

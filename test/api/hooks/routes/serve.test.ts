@@ -166,7 +166,8 @@ describe('a custom route', () => {
     });
     expect(answer.headers.getSetCookie()).toEqual([`own=1; Path=${custom('')}`]);
     expect(answer.headers.get('x-own')).toBe('kept');
-    for (const name of ['content-security-policy', 'x-frame-options', 'strict-transport-security']) {
+    expect(answer.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'");
+    for (const name of ['x-frame-options', 'strict-transport-security']) {
       expect([name, answer.headers.get(name)]).toEqual([name, plain.headers.get(name)]);
     }
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
