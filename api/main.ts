@@ -63,6 +63,7 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const policyCache = new PolicyCache(databases);
   const spentShares = new SpentShares({ observe, now });
   const basics = { config, databases, secrets, spentShares, now, newId, observe };
+  const ownPorts = new Set([start.database.port]);
   const auth = await createAuth({ ...basics, policyCache, traffic });
   const mail = new Mailer(basics);
   const realtime = createRealtime({ ...basics, definitions, ...auth.parts });
@@ -79,13 +80,14 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
     realtime,
     setup: { initialized: await databases.control.run(readInitialized) },
     mail,
-    egress: createEgress(config),
+    egress: createEgress(config, ownPorts),
     ...await createShares(parts, sharingOf(start)),
   };
   listenToSupervisor(receive);
   await prepare(deps, start);
   const cacheSync = await startCacheSync(deps, { definitions, auth, hooks, refreshSetup });
   const server = await openHttp(deps, start, cacheSync);
+  ownPorts.add(Number(new URL(server.url).port));
   mail.start();
   const open = [hooks, auth, mail, deps.egress, activity, sweepingOf(start, parts), seals, storage];
   send({ type: 'ready', url: server.url, initialized: deps.setup.initialized });

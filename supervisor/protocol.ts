@@ -39,7 +39,7 @@ export interface Config {
     jit: boolean;
     type_check: boolean;
   };
-  egress: { private_hosts: 'auto' | 'deny' | 'allow' | readonly string[] };
+  egress: { private_hosts: 'deny' | 'loopback' | 'allow' | readonly string[] };
   auth: { issuer: string; legacy_hs256_secret: string; otp_ttl_sec: number };
   audit: { retention_days: number };
   secrets: { master_key: string };

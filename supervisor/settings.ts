@@ -38,7 +38,8 @@ const origin = textKind(
 );
 const hostPattern = textKind(
   'a host or host:port',
-  (value) => /^[A-Za-z0-9._-]{1,253}(:\d{1,5})?$|^\[[0-9a-f:.]+\](:\d{1,5})?$/i.test(value),
+  // `auto` was a choice of an earlier release, and would now be taken for a host of that name.
+  (value) => value !== 'auto' && /^([A-Za-z0-9._-]{1,253}|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.test(value),
 );
 const httpUrl = textKind(
   'an http or https URL, or empty',
@@ -77,7 +78,11 @@ export const settings: SettingsOf<Config> = {
     port: row(integerKind(0, 65_535), 8080, 'Port to listen on. 0 takes any free one and prints it.'),
     cookie_secure: row(booleanKind, true, 'True: browsers send session cookies over HTTPS only.'),
     cookie_prefix: row(token, 'svc', 'Prefix of the names of the session cookies.'),
-    security_headers: row(booleanKind, true, 'True: every response has the security headers.'),
+    security_headers: row(
+      booleanKind,
+      true,
+      'True: every response has the security headers. Files and custom routes have a sandbox policy in any case.',
+    ),
     max_body_bytes: row(
       integerKind(1024, 1_073_741_824),
       8_388_608,
@@ -179,9 +184,9 @@ export const settings: SettingsOf<Config> = {
   },
   egress: {
     private_hosts: row(
-      eitherKind(choiceKind('auto', 'deny', 'allow'), listKind(hostPattern)),
-      'auto',
-      'Private addresses that OAuth and hook requests may reach. auto: loopback, while the server listens only there.',
+      eitherKind(choiceKind('deny', 'loopback', 'allow'), listKind(hostPattern)),
+      'deny',
+      "Private addresses that OAuth and hook requests may reach. loopback: those of this machine, for development. The server's own ports are never reached.",
     ),
   },
   auth: {

@@ -70,9 +70,13 @@ const chunksPerTurn = 256;
 /** The statuses that redirect: https://fetch.spec.whatwg.org/#redirect-status */
 export const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Creates the client. `resolve` replaces this machine's resolver. */
-export function createEgress(config: Pick<Config, 'egress' | 'http'>, resolve?: Resolve): Egress {
-  const wall = new Wall(config);
+/** Creates the client. `ownPorts` of this machine are never reached; `resolve` replaces this machine's resolver. */
+export function createEgress(
+  config: Pick<Config, 'egress'>,
+  ownPorts: ReadonlySet<number>,
+  resolve?: Resolve,
+): Egress {
+  const wall = new Wall(config, ownPorts);
   let agent: Promise<Agent> | undefined;
   const open = async (request: EgressRequest) => {
     // Loaded with the first request: most servers send none, and undici takes a tenth of their memory.

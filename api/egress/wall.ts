@@ -1,5 +1,6 @@
 // The addresses that requests to other servers may reach.
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import type { Config } from '../../supervisor/protocol.ts';
 
 /** The kind of an address, as seen from this machine. `forbidden` is never reached, whatever the configuration says. */
@@ -91,13 +92,14 @@ function parseGroups(address: string): Groups {
 /** Decides by the configuration which addresses may be reached. */
 export class Wall {
   readonly #setting: Config['egress']['private_hosts'];
-  readonly #isLocal: boolean;
+  /** Ports of this machine that are the server's own. */
+  readonly #ownPorts: ReadonlySet<number>;
   readonly #hosts: ReadonlySet<string>;
 
-  constructor({ egress, http }: Pick<Config, 'egress' | 'http'>) {
+  constructor({ egress }: Pick<Config, 'egress'>, ownPorts: ReadonlySet<number>) {
     const setting = egress.private_hosts;
     this.#setting = setting;
-    this.#isLocal = isLoopbackHost(http.host);
+    this.#ownPorts = ownPorts;
     this.#hosts = new Set(typeof setting === 'string' ? [] : setting.map((host) => host.toLowerCase()));
   }
 
@@ -114,10 +116,11 @@ export class Wall {
 
   /** True when a request for the URL may connect to the address, which its host is or was resolved to. */
   admits(address: string, url: URL): boolean {
+    if (this.#ownPorts.has(portOf(url)) && isThisMachine(address)) return false;
     const kind = addressKind(address);
     if (kind === 'public' || kind === 'forbidden') return kind === 'public';
     if (this.#setting === 'allow') return true;
-    if (this.#setting === 'auto') return kind === 'loopback' && this.#isLocal;
+    if (this.#setting === 'loopback') return kind === 'loopback';
     // With `deny`, the set is empty.
     return includesHost(this.#hosts, url);
   }
@@ -127,8 +130,7 @@ export class Wall {
    * a tenant chose are resolved by DNS alone.
    */
   trustsName(url: URL): boolean {
-    return this.#setting === 'allow' || (this.#setting === 'auto' && this.#isLocal) ||
-      includesHost(this.#hosts, url);
+    return this.#setting === 'allow' || this.#setting === 'loopback' || includesHost(this.#hosts, url);
   }
 }
 
@@ -140,9 +142,19 @@ function withoutBrackets(hostname: string): string {
 }
 
 /** True when hosts, each `host` or `host:port`, include that of a URL. A port that the URL omits is the scheme's default. */
-export function includesHost(hosts: ReadonlySet<string>, { protocol, hostname, port }: URL): boolean {
-  const implied = protocol === 'https:' ? '443' : '80';
-  return hosts.has(hostname) || hosts.has(`${hostname}:${port === '' ? implied : port}`);
+export function includesHost(hosts: ReadonlySet<string>, url: URL): boolean {
+  return hosts.has(url.hostname) || hosts.has(`${url.hostname}:${portOf(url)}`);
+}
+
+function portOf({ protocol, port }: URL): number {
+  if (port !== '') return Number(port);
+  return protocol === 'https:' ? 443 : 80;
+}
+
+/** True when an address is one of this machine's: of the loopback, or of its network interfaces. */
+function isThisMachine(address: string): boolean {
+  const own = Object.values(networkInterfaces()).flatMap((all = []) => all.map((one) => one.address));
+  return addressKind(address) === 'loopback' || own.includes(address.replace(/^::ffff:(?=\d+\.)/i, ''));
 }
 
 /** True when a host is this machine (RFC 6761 section 6.3 for names). */

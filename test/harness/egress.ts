@@ -1,35 +1,19 @@
 // The guarded client for tests that call it themselves.
 import { createEgress, type Egress, type EgressRequest } from '../../api/egress/client.ts';
 import type { Resolve } from '../../api/egress/names.ts';
-import type { Wall } from '../../api/egress/wall.ts';
 
-/** How it differs from that of a server which listens on the loopback only. */
+/** How it differs from that of a server which is told to reach loopback. */
 export interface EgressSetting {
-  hosts?: 'auto' | 'deny' | 'allow' | readonly string[];
-  listen?: string;
+  hosts?: 'deny' | 'loopback' | 'allow' | readonly string[];
+  /** Ports of the server itself. */
+  ownPorts?: readonly number[];
   /** Stands in for the resolver of this machine. */
   resolve?: Resolve;
 }
 
-type WallConfig = ConstructorParameters<typeof Wall>[0];
-
-/** The part of a server's configuration that says what may be reached. */
-export function egressConfig({ hosts = 'auto', listen = '127.0.0.1' }: EgressSetting = {}): WallConfig {
-  const http = {
-    host: listen,
-    port: 0,
-    cookie_secure: true,
-    cookie_prefix: 'svc',
-    security_headers: true,
-    max_body_bytes: 1,
-    trust_proxy: false,
-  };
-  return { http, egress: { private_hosts: hosts } };
-}
-
 /** Makes one, which is to be closed. */
-export function testEgress(setting: EgressSetting = {}): Egress {
-  return createEgress(egressConfig(setting), setting.resolve);
+export function testEgress({ hosts = 'loopback', ownPorts = [], resolve }: EgressSetting = {}): Egress {
+  return createEgress({ egress: { private_hosts: hosts } }, new Set(ownPorts), resolve);
 }
 
 /** The status of an answer, or why there is none. How long it may take is the test's to say: a busy machine takes long. */

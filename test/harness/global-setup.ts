@@ -32,6 +32,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     config: {
       rate_limit: { per_second: 100_000, burst: 100_000 },
       http: { cookie_secure: false },
+      // Providers and hosts of the tests are on this machine.
+      egress: { private_hosts: 'loopback' },
       // It would be most of the work of tests that put hooks; those about it start a server of their own.
       hooks: { type_check: false },
     },

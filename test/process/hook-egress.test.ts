@@ -49,7 +49,7 @@ let target: Server;
 let host: string;
 
 beforeAll(async () => {
-  server = await startServer({ config: unlimited });
+  server = await startServer({ config: { ...unlimited, egress: { private_hosts: 'loopback' } } });
   admin = (await openStorefront(server.url)).master;
   target = createServer(({ url, headers, method }, response) => {
     asked.push({ url, headers });

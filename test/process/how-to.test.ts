@@ -11,7 +11,8 @@ const folder = join(import.meta.dirname, '../../docs/how-to');
 let server: TestServer;
 
 beforeAll(async () => {
-  server = await startServer();
+  // The page about OAuth has a provider on this machine.
+  server = await startServer({ config: { egress: { private_hosts: 'loopback' } } });
 });
 afterAll(() => server.stop());
 

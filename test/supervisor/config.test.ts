@@ -56,7 +56,7 @@ describe('the configuration', () => {
         jit: false,
         type_check: true,
       },
-      egress: { private_hosts: 'auto' },
+      egress: { private_hosts: 'deny' },
       auth: { issuer: 'bulkhead', legacy_hs256_secret: '', otp_ttl_sec: 600 },
       audit: { retention_days: 0 },
       secrets: { master_key: '' },
@@ -112,6 +112,11 @@ describe('the configuration', () => {
     ['HTTP__PORT', '80a', 'http.port must be an integer from 0 to 65535'],
     ['HTTP__PORT', '', 'http.port must be an integer from 0 to 65535'],
     ['HOOKS__JIT', 'yes', 'hooks.jit must be true or false'],
+    [
+      'EGRESS__PRIVATE_HOSTS',
+      'auto',
+      'egress.private_hosts must be one of deny, loopback, allow, or a list, each a host or host:port',
+    ],
     ['LOG__LEVEL', 'all', 'log.level must be one of debug, info, warn, error'],
     [
       'CORS__ALLOWED_ORIGINS',

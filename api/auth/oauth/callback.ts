@@ -98,12 +98,13 @@ async function readProviderProfile(
 async function refuseClaim(
   deps: CallbackDeps,
   { database }: WorkspaceDefinition,
-  { match: { email, reason }, claim: { account: { provider, subject }, origin } }: {
+  { match: { email, reason }, claim: { account: { provider }, origin } }: {
     match: Extract<AccountMatch, { as: 'none' }>;
     claim: IdentityClaim;
   },
 ): Promise<never> {
-  const actor = email === '' ? `${provider} ${subject}` : email;
+  // Nothing that only the provider said: a tenant could read by it what a server in a private network answers.
+  const actor = email === '' ? provider : email;
   const details = { as: 'user', by: 'oauth', provider, reason };
   await deps.databases.workspace(database).run((sql) =>
     auditWorkspace(sql, deps, { actor, action: 'login_failed', target: actor, details, origin })

@@ -1,7 +1,9 @@
 // The kinds of addresses, and the wall.
+import { isIPv4 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { addressKind, Wall } from '../../../api/egress/wall.ts';
-import { egressConfig, type EgressSetting, testEgress } from '../../harness/egress.ts';
+import { type EgressSetting, testEgress } from '../../harness/egress.ts';
 
 describe('the kind of an address', () => {
   const table: Record<string, readonly string[]> = {
@@ -101,14 +103,28 @@ describe('the wall', () => {
     expect(refuses([], 'http://[2606:4700::1111]/')).toBe(false);
   });
 
+  it.each(['loopback', 'allow', ['127.0.0.1', 'localhost']] as const)(
+    "oauth.ssrf: never lets through the server's own ports (private_hosts %j)",
+    (hosts) => {
+      const wall = testEgress({ hosts, ownPorts: [8080, 80] });
+      const own = Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address));
+      const names = ['127.0.0.1', 'localhost', ...own.filter(isIPv4)];
+      for (const name of names) {
+        for (const url of [`http://${name}:8080/`, `http://${name}/`]) {
+          expect([url, wall.objection(new URL(url))]).not.toEqual([url, undefined]);
+        }
+      }
+      expect(wall.objection(new URL('http://127.0.0.1:8081/'))).toBeUndefined();
+    },
+  );
+
   it('resolves names by the system only where the operator trusts them', () => {
-    const trusts = (hosts: Required<EgressSetting>['hosts'], listen: string) =>
-      new Wall(egressConfig({ hosts, listen })).trustsName(new URL('https://idp.example/'));
-    expect(trusts('deny', '127.0.0.1')).toBe(false);
-    expect(trusts('auto', '0.0.0.0')).toBe(false);
-    expect(trusts(['other.example'], '127.0.0.1')).toBe(false);
-    expect(trusts('auto', '127.0.0.1')).toBe(true);
-    expect(trusts('allow', '0.0.0.0')).toBe(true);
-    expect(trusts(['idp.example:443'], '0.0.0.0')).toBe(true);
+    const trusts = (hosts: Required<EgressSetting>['hosts']) =>
+      new Wall({ egress: { private_hosts: hosts } }, new Set()).trustsName(new URL('https://idp.example/'));
+    expect(trusts('deny')).toBe(false);
+    expect(trusts(['other.example'])).toBe(false);
+    expect(trusts('loopback')).toBe(true);
+    expect(trusts('allow')).toBe(true);
+    expect(trusts(['idp.example:443'])).toBe(true);
   });
 });

@@ -65,8 +65,9 @@ describe('a server', () => {
   }
 
   it.each([
+    ['is told nothing', {}],
     ['is told to', { egress: { private_hosts: 'deny' } }],
-    ['listens to everybody', { http: { host: '0.0.0.0', port: 0 } }],
+    ['is behind a proxy on this machine', { http: { host: '127.0.0.1', trust_proxy: true } }],
     ['lists another host', { egress: { private_hosts: ['idp.internal'] } }],
   ])('oauth.ssrf: keeps away from loopback when it %s', async (_what, config) => {
     const server = await startServer({ config });
