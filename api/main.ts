@@ -63,7 +63,6 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const policyCache = new PolicyCache(databases);
   const spentShares = new SpentShares({ observe, now });
   const basics = { config, databases, secrets, spentShares, now, newId, observe };
-  const ownPorts = new Set([start.database.port]);
   const auth = await createAuth({ ...basics, policyCache, traffic });
   const mail = new Mailer(basics);
   const realtime = createRealtime({ ...basics, definitions, ...auth.parts });
@@ -80,14 +79,13 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
     realtime,
     setup: { initialized: await databases.control.run(readInitialized) },
     mail,
-    egress: createEgress(config, ownPorts),
+    egress: createEgress(config),
     ...await createShares(parts, sharingOf(start)),
   };
   listenToSupervisor(receive);
   await prepare(deps, start);
   const cacheSync = await startCacheSync(deps, { definitions, auth, hooks, refreshSetup });
   const server = await openHttp(deps, start, cacheSync);
-  ownPorts.add(Number(new URL(server.url).port));
   mail.start();
   const open = [hooks, auth, mail, deps.egress, activity, sweepingOf(start, parts), seals, storage];
   send({ type: 'ready', url: server.url, initialized: deps.setup.initialized });
@@ -140,7 +138,7 @@ function listenToSupervisor(receive: HookSystem['receive']): void {
 /** Opens the port for requests and WebSockets, with the same guards for both. */
 async function openHttp(
   deps: Deps,
-  { worker, successor }: ApiStart,
+  { worker, successor, database }: ApiStart,
   cacheSync: CacheSync,
 ): Promise<OpenServer> {
   const { http: { host, port }, api } = deps.config;
@@ -154,6 +152,7 @@ async function openHttp(
     securityHeaders: guards.securityHeaders,
     mount: (http) => sockets.mount(http),
   });
+  for (const own of [Number(new URL(server.url).port), database.port]) deps.egress.closePort(own);
   deps.observe({ type: 'server_ready', url: server.url });
   return server;
 }

@@ -50,6 +50,8 @@ export interface EgressResponse extends ResponseHead {
 
 /** The client for requests to other servers. */
 export interface Egress {
+  /** Closes a port of this machine, which is the server's own, to all requests. */
+  closePort(port: number): void;
   /** The reason to refuse a URL before its name is resolved, or undefined. Settings that hold URLs are checked by it. */
   objection(url: URL): string | undefined;
   /** Sends a request, and resolves with the headers of the response. Throws `EgressError`. */
@@ -70,13 +72,9 @@ const chunksPerTurn = 256;
 /** The statuses that redirect: https://fetch.spec.whatwg.org/#redirect-status */
 export const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Creates the client. `ownPorts` of this machine are never reached; `resolve` replaces this machine's resolver. */
-export function createEgress(
-  config: Pick<Config, 'egress'>,
-  ownPorts: ReadonlySet<number>,
-  resolve?: Resolve,
-): Egress {
-  const wall = new Wall(config, ownPorts);
+/** Creates the client. `resolve` replaces this machine's resolver. */
+export function createEgress(config: Pick<Config, 'egress'>, resolve?: Resolve): Egress {
+  const wall = new Wall(config);
   let agent: Promise<Agent> | undefined;
   const open = async (request: EgressRequest) => {
     // Loaded with the first request: most servers send none, and undici takes a tenth of their memory.
@@ -84,6 +82,7 @@ export function createEgress(
     return await follow(wall, await agent, request);
   };
   return {
+    closePort: (port) => wall.closePort(port),
     objection: (url) => wall.objection(url),
     open,
     send: async (request) => {

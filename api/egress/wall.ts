@@ -93,14 +93,18 @@ function parseGroups(address: string): Groups {
 export class Wall {
   readonly #setting: Config['egress']['private_hosts'];
   /** Ports of this machine that are the server's own. */
-  readonly #ownPorts: ReadonlySet<number>;
+  readonly #ownPorts = new Set<number>();
   readonly #hosts: ReadonlySet<string>;
 
-  constructor({ egress }: Pick<Config, 'egress'>, ownPorts: ReadonlySet<number>) {
+  constructor({ egress }: Pick<Config, 'egress'>) {
     const setting = egress.private_hosts;
     this.#setting = setting;
-    this.#ownPorts = ownPorts;
     this.#hosts = new Set(typeof setting === 'string' ? [] : setting.map((host) => host.toLowerCase()));
+  }
+
+  /** Makes a port of this machine the server's own. */
+  closePort(port: number): void {
+    this.#ownPorts.add(port);
   }
 
   /** The reason to refuse a URL whatever its name resolves to, or undefined. */

@@ -13,7 +13,9 @@ export interface EgressSetting {
 
 /** Makes one, which is to be closed. */
 export function testEgress({ hosts = 'loopback', ownPorts = [], resolve }: EgressSetting = {}): Egress {
-  return createEgress({ egress: { private_hosts: hosts } }, new Set(ownPorts), resolve);
+  const egress = createEgress({ egress: { private_hosts: hosts } }, resolve);
+  for (const port of ownPorts) egress.closePort(port);
+  return egress;
 }
 
 /** The status of an answer, or why there is none. How long it may take is the test's to say: a busy machine takes long. */

@@ -120,7 +120,7 @@ describe('the wall', () => {
 
   it('resolves names by the system only where the operator trusts them', () => {
     const trusts = (hosts: Required<EgressSetting>['hosts']) =>
-      new Wall({ egress: { private_hosts: hosts } }, new Set()).trustsName(new URL('https://idp.example/'));
+      new Wall({ egress: { private_hosts: hosts } }).trustsName(new URL('https://idp.example/'));
     expect(trusts('deny')).toBe(false);
     expect(trusts(['other.example'])).toBe(false);
     expect(trusts('loopback')).toBe(true);

@@ -45,6 +45,7 @@ async function exchange(
   const egress = {
     send,
     open: () => expect.fail('opened'),
+    closePort: () => undefined,
     objection: () => undefined,
     close: () => Promise.resolve(),
   };

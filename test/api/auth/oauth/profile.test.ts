@@ -20,6 +20,7 @@ async function profileOf(
   const egress = {
     send,
     open: () => expect.fail('opened'),
+    closePort: () => undefined,
     objection: () => undefined,
     close: async () => {},
   };

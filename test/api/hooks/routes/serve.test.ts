@@ -160,16 +160,14 @@ describe('a custom route', () => {
   });
 
   it('hook.custom-route: an answer cannot speak for the server or its connection', async () => {
-    const plain = await fetch(`${serverUrl()}/healthz`);
     const answer = await fetch(serverUrl() + custom('/headers'), {
       headers: { Origin: 'https://evil.example' },
     });
     expect(answer.headers.getSetCookie()).toEqual([`own=1; Path=${custom('')}`]);
     expect(answer.headers.get('x-own')).toBe('kept');
     expect(answer.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'");
-    for (const name of ['x-frame-options', 'strict-transport-security']) {
-      expect([name, answer.headers.get(name)]).toEqual([name, plain.headers.get(name)]);
-    }
+    expect(answer.headers.get('x-frame-options')).toBe('DENY');
+    expect(answer.headers.get('strict-transport-security')).toMatch(/^max-age=[1-9]/);
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
     const withheld = [
       'clear-site-data',
