@@ -2,9 +2,12 @@
 // The program `bulkhead`.
 import './small-heap.ts';
 import { startWithCompileCache } from './compile-cache.ts';
+import { closeInheritedDescriptors } from './inherited-descriptors.ts';
 
 // With umask 0, other users could write to the folder of Node's compile cache, and so run code in the server.
 process.umask(process.umask(0o022) | 0o022);
+
+closeInheritedDescriptors();
 
 const load = () => import('./commands/command-line.ts');
 await startWithCompileCache(load);

@@ -6,6 +6,7 @@ import { type DataDir, makeDirectory, openDataDir } from '../data-dir.ts';
 import { parseDatabaseUrl } from '../database-url.ts';
 import { checkFormerDatabase, markServed } from '../former-database.ts';
 import { createHookProcesses, type HookProcesses } from '../hooks/hooks.ts';
+import { protectFromOom } from '../hooks/priority.ts';
 import { derivePassword, openMasterKey } from '../master-key.ts';
 import { createOutput, type Output } from '../output.ts';
 import { provisionerName } from '../postgres/cluster.ts';
@@ -25,6 +26,7 @@ export async function serve(config: Config, signals: StopSignals): Promise<void>
   const uid = process.getuid?.() ?? 0;
   const dataDir = await openDataDir(config.data_dir, uid);
   try {
+    await protectFromOom();
     const placed = { ...config, data_dir: dataDir.path };
     checkFormerDatabase(placed, output);
     await makeDirectory('hooks.dir', config.hooks.dir, 0o700);

@@ -1,6 +1,7 @@
 // The command line of a hook runner: the one place where its walls are spelled out. See docs/explanation/walls.md.
 import type { SandboxLevel } from '../protocol.ts';
 import type { Command } from '../spawn.ts';
+import { lowestNice } from './priority.ts';
 
 /** The settings that all runners of a server share. Paths are absolute. */
 export interface RunnerPlan {
@@ -19,7 +20,9 @@ export interface RunnerPlan {
   libraries: readonly string[];
   /** The seccomp filter, at level `os`. */
   filter: string;
-  tools: { bwrap: string; setpriv: string };
+  tools: { bwrap: string; setpriv: string; nice: string };
+  /** The `oom_score_adj` of runners; undefined where the kernel has none. */
+  oomScore: number | undefined;
 }
 
 /** The settings of one runner. */
@@ -148,14 +151,26 @@ export function checkCommand(plan: RunnerPlan, { slot, folder, files }: CheckIns
  */
 function limits(plan: RunnerPlan, { memory }: RunnerInstance, { writes = false } = {}): string[] {
   const set = [`ulimit -n ${descriptors}`, 'ulimit -c 0', ...writes ? [] : ['ulimit -f 0']];
-  if (plan.platform === 'linux') set.unshift(`ulimit -d ${(memory + (plan.jit ? codeRange : 0)) * 1024}`);
+  if (plan.platform === 'linux') {
+    set.unshift(`ulimit -d ${(memory + (plan.jit ? codeRange : 0)) * 1024}`);
+  }
+  if (plan.oomScore !== undefined) {
+    // Missing where a container has its own kernel. No wall depends on it.
+    set.unshift(`{ echo ${plan.oomScore} >/proc/self/oom_score_adj; } 2>/dev/null; true`);
+  }
   // Counted by user, so only where the user is the runner's alone. dash has another letter for it.
   if (plan.users !== undefined) {
     set.push(`{ ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes}; }`);
   }
   const isOs = plan.level === 'os';
   const opened = isOs || findsCodeOpen(plan) ? ' 4<"$0"' : '';
-  return ['/bin/sh', '-c', `${set.join(' && ')} && exec "$@"${opened}`, isOs ? plan.filter : plan.code];
+  const shell = [
+    '/bin/sh',
+    '-c',
+    `${set.join(' && ')} && exec "$@"${opened}`,
+    isOs ? plan.filter : plan.code,
+  ];
+  return [...shell, plan.tools.nice, '-n', String(lowestNice)];
 }
 
 /** A user of its own, no way to another one, and an end with the supervisor. */

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { findProcess, measure } from '../process-table.ts';
 import type { RunnerReport } from '../protocol.ts';
 import { runnerCommand, type RunnerInstance, type RunnerPlan } from './runner-command.ts';
+import { lowerSession } from './priority.ts';
 import { type OutputBudget, type OutputRelay, relayOutput } from './runner-output.ts';
 import { type RunningProcess, spawn } from '../spawn.ts';
 
@@ -33,6 +34,7 @@ export class RunnerProcess {
   #fault = false;
   #pid: number | undefined;
   #grace: NodeJS.Timeout | undefined;
+  readonly #gone = new AbortController();
 
   /** Starts it and reports that. Throws when no process can be made. */
   constructor(options: RunnerProcessOptions) {
@@ -47,6 +49,7 @@ export class RunnerProcess {
     this.#output = output;
     tell({ type: 'runner_started', id, pid: this.#running.pid }, this.#running.socket);
     this.ended = this.#running.exited.then(() => this.#finish());
+    void lowerSession(() => this.#find(), this.#gone.signal);
   }
 
   /** Asks or forces it to end; `fault` says that the app is to blame. */
@@ -60,16 +63,23 @@ export class RunnerProcess {
 
   /** Its usage; undefined when it has ended. */
   async measure(): Promise<RunnerReport | undefined> {
-    const leader = this.#running.pid;
-    const pid = this.#pid ?? await findProcess(leader);
-    // At level os there is another process below the leader, but not from the first moment.
-    if (pid !== leader || this.#options.plan.level === 'deno') this.#pid = pid;
-    const usage = pid === undefined ? undefined : await measure(pid);
+    const pid = await this.#find() ?? this.#running.pid;
+    const usage = await measure(pid);
     if (usage === undefined) return undefined;
     return { type: 'runner_measured', id: this.#options.id, cpu_ms: usage.cpu, rss_bytes: usage.rss };
   }
 
+  /** The process that runs the hooks: at level `os` one below the leader, which is not there from the first moment. */
+  async #find(): Promise<number | undefined> {
+    if (this.#pid !== undefined) return this.#pid;
+    const leader = this.#running.pid;
+    const pid = await findProcess(leader);
+    if (pid !== leader || this.#options.plan.level === 'deno') this.#pid = pid;
+    return this.#pid;
+  }
+
   async #finish(): Promise<boolean> {
+    this.#gone.abort();
     clearTimeout(this.#grace);
     // A request to stop from here on comes too late to be the reason.
     const isCrash = !this.#asked || this.#fault;

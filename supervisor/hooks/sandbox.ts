@@ -4,6 +4,7 @@ import { access, constants, readFile } from 'node:fs/promises';
 import { messageOf } from '../errors.ts';
 import { findProcess } from '../process-table.ts';
 import type { Config, Sandbox, SandboxLevel } from '../protocol.ts';
+import { readRunnerScore } from './priority.ts';
 import { withCache } from './runner-cache.ts';
 import { runnerCommand, type RunnerInstance, type RunnerPlan } from './runner-command.ts';
 import { findRunnerFiles, type RunnerFiles, sharedLibraries, writeFilter } from './runner-files.ts';
@@ -84,7 +85,9 @@ async function makePlan(options: WallOptions, level: SandboxLevel): Promise<Runn
     tools: {
       bwrap: isOs ? await tool('bwrap', 'bubblewrap') : '',
       setpriv: platform === 'linux' ? await tool('setpriv', 'util-linux') : '',
+      nice: await tool('nice', 'coreutils'),
     },
+    oomScore: await readRunnerScore(),
   };
 }
 

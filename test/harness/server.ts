@@ -29,6 +29,8 @@ export interface ServerOptions {
   user?: { uid: number; gid: number };
   /** Starts with nothing at all, as the test is about the first start. */
   isFirstStart?: boolean;
+  /** Starts it where this file is open, as descriptor 30. */
+  inherited?: string;
 }
 
 /** How a server ended. */
@@ -105,7 +107,10 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   await fillDataDir(dataDir, options, flags);
   const started = performance.now();
   const program = options.program ?? join(options.root ?? project, 'supervisor', 'main.ts');
-  const subprocess = execa(node, [program, 'serve', ...flags], {
+  const { inherited } = options;
+  const opened = inherited === undefined ? [] : ['-c', 'exec 30<"$0"; exec "$@"', inherited, node];
+  const file = inherited === undefined ? node : 'bash';
+  const subprocess = execa(file, [...opened, program, 'serve', ...flags], {
     cwd: home,
     env: { PATH: options.path ?? process.env['PATH'], TMPDIR: options.temporary },
     extendEnv: false,

@@ -15,7 +15,8 @@ const plan: RunnerPlan = {
   code: '/opt/code',
   libraries: ['/lib/libc.so.6'],
   filter: '/data/seccomp',
-  tools: { bwrap: '/usr/bin/bwrap', setpriv: '/usr/bin/setpriv' },
+  tools: { bwrap: '/usr/bin/bwrap', setpriv: '/usr/bin/setpriv', nice: '/usr/bin/nice' },
+  oomScore: 500,
 };
 
 it('is that of a runner but for the files, the memory and what Deno is to do', () => {

@@ -1,0 +1,85 @@
+// How the kernel ranks hook processes against the server's own, and what they inherit from whoever starts it.
+import { chmod, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { expectOk } from '../harness/api.ts';
+import { isApi, processTree } from '../harness/processes.ts';
+import { startServer, type TestServer } from '../harness/server.ts';
+import { openStorefront } from '../harness/storefront.ts';
+
+const isRoot = process.getuid?.() === 0;
+const hooks = '/api/workspaces/acme/apps/shop/hooks';
+const nobody = { uid: 65_534, gid: 65_534 };
+
+let home = '';
+let server: TestServer;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'bulkhead-priority-'));
+  await chmod(home, 0o755);
+});
+afterEach(async () => {
+  await server.stop();
+  await rm(home, { recursive: true });
+});
+
+/** The processes that run hooks, and the server's own. */
+async function processes(): Promise<{ runner: number; own: number[] }> {
+  const master = (await openStorefront(server.url)).master;
+  expectOk(await master.put(`${hooks}/hi.js`, { source: `routerAdd('GET', '/hi', () => 'hi');` }));
+  const tree = await processTree(server.pid);
+  const runner = tree.find(({ command }) => /^\S*\/deno run .*--deny-read/.test(command));
+  const own = tree.filter((row) =>
+    row.pid === server.pid || isApi(row) || row.command.startsWith('postgres')
+  );
+  if (runner === undefined) throw new Error('no runner was started');
+  return { runner: runner.pid, own: own.map(({ pid }) => pid) };
+}
+
+const read = (pid: number, file: string) => readFile(`/proc/${pid}/${file}`, 'utf8');
+const scoreOf = async (pid: number) => Number(await read(pid, 'oom_score_adj'));
+/** https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
+const niceOf = async (pid: number) => Number((await read(pid, 'stat')).split(') ')[1]?.split(' ')[16]);
+const sessionOf = (pid: number) => read(pid, 'autogroup').catch(() => 'no autogroups');
+
+async function openFiles(pid: number): Promise<string[]> {
+  const names = await readdir(`/proc/${pid}/fd`);
+  return await Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => 'closed')));
+}
+
+const starters: [who: string, user: typeof nobody | undefined][] = isRoot
+  ? [['root', undefined], ['another user', nobody]]
+  : [['this user', undefined]];
+
+describe.each(starters)('started by %s', (_who, user) => {
+  const start = async (inherited?: string) => {
+    server = await startServer({ ...user && { user }, ...inherited === undefined ? {} : { inherited } });
+  };
+
+  it('hook.priority: the processor is shared out to the server before hooks', async () => {
+    await start();
+    const { runner, own } = await processes();
+    expect(await niceOf(runner)).toBe(19);
+    for (const pid of own) expect(await niceOf(pid)).toBe(0);
+    await expect.poll(() => sessionOf(runner)).toMatch(/nice 19$|no autogroups/m);
+    for (const pid of own) expect(await sessionOf(pid)).toMatch(/nice 0$|no autogroups/m);
+  });
+
+  it('hook.oom: memory that runs out ends hooks before the server and its database', async () => {
+    await start();
+    const { runner, own } = await processes();
+    expect(own.length).toBeGreaterThan(2);
+    const scores = await Promise.all(own.map(scoreOf));
+    expect(await scoreOf(runner)).toBeGreaterThanOrEqual(500);
+    expect(await scoreOf(runner)).toBeGreaterThanOrEqual(Math.max(...scores) + 500);
+    if (isRoot && user === undefined) expect(scores).toEqual(own.map(() => -500));
+  });
+
+  it('hook.descriptors: files that were open where the server was started are open in none of its processes', async () => {
+    const secret = join(home, 'secret');
+    await writeFile(secret, 'of whoever started the server', { mode: 0o644 });
+    await start(secret);
+    const { runner, own } = await processes();
+    for (const pid of [runner, ...own]) expect(await openFiles(pid)).not.toContain(secret);
+  });
+});
