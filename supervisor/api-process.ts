@@ -1,10 +1,12 @@
 // The API processes: starts them with their configuration, keeps them alive, and stops them without interrupting a request.
 import { fileURLToPath } from 'node:url';
 import { Child, type ChildEvent } from './child.ts';
+import type { ApiUser } from './api-user.ts';
 import { compileCacheEnvironment } from './compile-cache.ts';
 import { trustEnvironment } from './config.ts';
 import { isApiMessage, isPeerRequest, isRunnerRequest } from './from-api.ts';
 import { type PeerClient, PeerRelay } from './peers.ts';
+import { asCaller } from './postgres/user.ts';
 import type { Config, DatabaseAccess, FromApi, RunnerReport, Sandbox, ToApi } from './protocol.ts';
 import { apiHeartbeat, Heartbeat, type HeartbeatRules } from './heartbeat.ts';
 import { coreRestartRules } from './restarts.ts';
@@ -22,6 +24,10 @@ export interface ApiProcessOptions {
   sandbox: Promise<Sandbox>;
   runners: Pick<RunnerProcesses, 'connect'>;
   path: string;
+  /** The user to run as, if it is another than this process's. */
+  user?: ApiUser | undefined;
+  /** The descriptor of standard output. */
+  stdout?: number;
   onEvent: (event: ChildEvent) => void;
   onProgress: (message: string) => void;
   /** The program to run instead of the API, for tests of the supervisor alone. */
@@ -130,13 +136,16 @@ class Worker {
 
   #command(): Command {
     this.#serves = false;
-    return {
+    const { user, path, program = apiProgram, stdout } = this.#options;
+    const { runAs, cache } = user ?? { runAs: asCaller, cache: compileCacheEnvironment() };
+    const command = runAs({
       file: process.execPath,
-      args: [preload, this.#options.program ?? apiProgram],
-      env: { PATH: this.#options.path, ...compileCacheEnvironment(), ...trustEnvironment() },
+      args: [preload, program],
+      env: { PATH: path, ...cache, ...trustEnvironment() },
       ipc: { onMessage: (message) => this.#receive(message) },
-      orphanSignal: 'KILL',
-    };
+      stdout,
+    });
+    return { ...command, orphanSignal: 'KILL' };
   }
 
   async #whenReady(running: RunningProcess): Promise<void> {

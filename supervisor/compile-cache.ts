@@ -38,6 +38,11 @@ export async function startWithCompileCache(load: () => Promise<unknown>): Promi
   }
 }
 
+/** The folder of this process's compiled code; undefined while the cache is not enabled. */
+export function compileCacheFolder(): string | undefined {
+  return getCompileCacheDir();
+}
+
 /** The environment variable that enables the same cache in a child process. */
 export function compileCacheEnvironment(): Record<string, string> {
   return getCompileCacheDir() === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cacheFolder()) };

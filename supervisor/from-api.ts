@@ -24,6 +24,7 @@ const members: Readonly<Record<FromApi['type'], Readonly<Record<string, Check>>>
   pong: {},
   runner_start: { id: text, workspace: text, app: text, memory_mb: number },
   runner_stop: { id: text, kill: boolean },
+  runner_ready: { id: text },
   runner_clear_crashes: { workspace: text, app: text },
   runner_measure: { id: text },
   peers_ask: { id: text, question: text },

@@ -7,6 +7,15 @@ export interface ProcessUsage {
   rss: number;
 }
 
+/** A row of the table. `session` is the process that leads its session, `ticks` the CPU time. */
+export interface ProcessRow {
+  name: string;
+  state: string;
+  parent: number;
+  session: number;
+  ticks: number;
+}
+
 /** One tick of USER_HZ, which is 100 on every architecture that Deno runs on. Milliseconds. */
 const tickMs = 10;
 
@@ -40,12 +49,13 @@ export async function measure(pid: number): Promise<ProcessUsage | undefined> {
 /** The `/proc` entry of a process; its state is `Z` or `X` after its exit. Undefined when there is none, or it is hidden. */
 export async function readStat(
   pid: number,
-): Promise<{ name: string; state: string; parent: number; ticks: number } | undefined> {
+): Promise<ProcessRow | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html; the name may hold spaces and parentheses.
   const end = stat.lastIndexOf(')');
-  const [state = '', parent, ...fields] = stat.slice(end + 2).split(' ');
-  if (fields.length < 18) return undefined;
+  const [state = '', parent, , session, ...fields] = stat.slice(end + 2).split(' ');
+  if (fields.length < 16) return undefined;
   const name = stat.slice(stat.indexOf('(') + 1, end);
-  return { name, state, parent: Number(parent), ticks: Number(fields[9]) + Number(fields[10]) };
+  const ticks = Number(fields[7]) + Number(fields[8]);
+  return { name, state, parent: Number(parent), session: Number(session), ticks };
 }

@@ -96,6 +96,8 @@ export type RunnerRequest =
    * closes the socket next, which ends the runner, and the supervisor kills it after a second. `runner_exited` follows.
    */
   | { type: 'runner_stop'; id: string; kill: boolean; fault?: true }
+  /** A runner has started, and is about to load hooks. */
+  | { type: 'runner_ready'; id: string }
   /** Clears the crashes of an app whose code has changed. A change on disk does the same. */
   | { type: 'runner_clear_crashes'; workspace: string; app: string }
   /** Measures a runner. The response is `runner_measured`, or none when the runner has exited. */

@@ -1,5 +1,6 @@
 // Starts child processes. The supervisor runs every program through `spawn`.
 import { Socket } from 'node:net';
+import { setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { execa } from 'execa';
@@ -15,10 +16,14 @@ export interface Command {
   env: Readonly<Record<string, string>>;
   /** The user to run as. Requires root. */
   user?: { uid: number; gid: number };
+  /** Its priority, and that of all that it starts, from 0 to 19, the lowest. */
+  nice?: number;
   /** Text for standard input, which is empty by default. */
   input?: string;
   /** Opens a message channel to the process. */
   ipc?: { onMessage: (message: unknown) => void };
+  /** The descriptor that becomes its standard output, in place of this process's own. */
+  stdout?: number | undefined;
   /** Receives every line of the output. By default, standard output and error are inherited. */
   onLine?: (line: string) => void;
   /** Receives the output as streams instead, which it must read. */
@@ -59,6 +64,8 @@ export interface RunningProcess {
 export function spawn(command: Command): RunningProcess {
   const piped = command.onLine !== undefined || command.onOutput !== undefined;
   const { subprocess, pid } = start(command, piped ? 'pipe' : 'inherit');
+  // It has just begun, and has started nothing yet.
+  if (command.nice !== undefined) setPriority(pid, command.nice);
   const { nodeChildProcess } = subprocess;
   const { stdout, stderr } = nodeChildProcess;
   if (stdout !== null && stderr !== null) passOutput(command, { stdout, stderr });
@@ -97,7 +104,14 @@ function start(command: Command, output: 'pipe' | 'inherit') {
     ? command
     : withLifeline(command, { signal: orphanSignal, descriptor: firstDescriptor + own.length });
   const subprocess = execa(file, args, {
-    stdio: [command.input === undefined ? 'ignore' : 'pipe', output, output, ...own, ...lifeline],
+    // Any descriptor will do, though execa's types know only those below 10.
+    stdio: [
+      command.input === undefined ? 'ignore' : 'pipe',
+      (command.stdout ?? output) as 'inherit',
+      output,
+      ...own,
+      ...lifeline,
+    ],
     ipc: command.ipc !== undefined,
     env: { ...command.env },
     extendEnv: false,

@@ -9,8 +9,16 @@ const retryMs = 20;
 /** The time in which a reader can take the last lines when the process exits. */
 const exitFlushMs = 500;
 
-/** Returns a function that writes to standard output without blocking, and without failing when the reader has gone. */
-export function openStandardOutput(): (text: string) => void {
+/** Standard output, opened so that writes do not block. */
+export interface StandardOutput {
+  /** Writes a text. Does not fail when the reader has gone. */
+  write: (text: string) => void;
+  /** The descriptor, for processes of users who may not open it. */
+  descriptor: number;
+}
+
+/** Opens standard output. */
+export function openStandardOutput(): StandardOutput {
   const descriptor = ownDescriptor();
   let waiting: Buffer[] = [];
   let bytes = 0;
@@ -34,13 +42,14 @@ export function openStandardOutput(): (text: string) => void {
     const deadline = performance.now() + exitFlushMs;
     for (flush(); bytes > 0 && performance.now() < deadline; flush()) sleepNow(retryMs);
   });
-  return (text) => {
+  const write = (text: string) => {
     if (bytes >= maxBufferedBytes) return;
     const line = Buffer.from(text);
     waiting.push(line);
     bytes += line.length;
     if (later === undefined) flush();
   };
+  return { write, descriptor };
 }
 
 /**

@@ -1,5 +1,6 @@
 // `bulkhead serve`: brings the processes up in order and takes them down in reverse.
 import { type ApiProcesses, createApiProcesses } from '../api-process.ts';
+import { type ApiUser, chooseApiUser } from '../api-user.ts';
 import type { ChildEvent } from '../child.ts';
 import { searchPath } from '../config.ts';
 import { type DataDir, makeDirectory, openDataDir } from '../data-dir.ts';
@@ -22,7 +23,8 @@ export interface StopSignals {
 
 /** Runs the server until it is told to stop. Throws `StartRefused`, with everything down again. */
 export async function serve(config: Config, signals: StopSignals): Promise<void> {
-  const output = createOutput({ ...config.log, now: () => new Date(), write: openStandardOutput() });
+  const { write, descriptor: stdout } = openStandardOutput();
+  const output = createOutput({ ...config.log, now: () => new Date(), write });
   const uid = process.getuid?.() ?? 0;
   const dataDir = await openDataDir(config.data_dir, uid);
   try {
@@ -32,7 +34,10 @@ export async function serve(config: Config, signals: StopSignals): Promise<void>
     await makeDirectory('hooks.dir', config.hooks.dir, 0o700);
     warnRoot(output, dataDir, uid);
     const masterKey = await openMasterKey(dataDir.path, config.secrets.master_key);
-    await run(placed, { signals, output, uid, masterKey });
+    const { platform } = process;
+    const say = output.log;
+    const user = await chooseApiUser({ config: placed, dataDir, uid, platform, path: searchPath(), say });
+    await run(placed, { signals, output, stdout, uid, user, masterKey });
     output.log('info', 'stopped');
   } finally {
     dataDir.release();
@@ -42,19 +47,23 @@ export async function serve(config: Config, signals: StopSignals): Promise<void>
 interface ServeContext {
   signals: StopSignals;
   output: Output;
+  stdout: number;
   uid: number;
+  /** The user of the API processes. */
+  user: ApiUser | undefined;
   masterKey: Buffer;
 }
 
 async function run(config: Config, surroundings: ServeContext): Promise<void> {
-  const { signals, output, masterKey } = surroundings;
+  const { signals, output, masterKey, user, stdout } = surroundings;
   const onEvent = (event: ChildEvent) => reportEvent(output, event);
   const postgres = config.database.url === ''
     ? await prepareEmbedded(config, surroundings, onEvent)
     : undefined;
   if (signals.stop.aborted) return await postgres?.stop();
   const database = Promise.withResolvers<DatabaseAccess>();
-  const hooks = createHookProcesses({ config, uid: surroundings.uid, path: searchPath(), say: output.log });
+  const { uid } = surroundings;
+  const hooks = createHookProcesses({ config, uid, api: user?.account, path: searchPath(), say: output.log });
   const api = createApiProcesses({
     config,
     masterKey,
@@ -62,6 +71,8 @@ async function run(config: Config, surroundings: ServeContext): Promise<void> {
     sandbox: hooks.sandbox,
     runners: hooks.runners,
     path: searchPath(),
+    user,
+    stdout,
     onEvent,
     onProgress: (message) => output.log('info', message),
   });
@@ -110,13 +121,14 @@ async function takeDown(
 /** Undefined when the server is told to stop meanwhile: what was cut off then is made at the next start. */
 async function prepareEmbedded(
   config: Config,
-  { signals, output, uid, masterKey }: ServeContext,
+  { signals, output, uid, user, masterKey }: ServeContext,
   onEvent: (event: ChildEvent) => void,
 ): Promise<Postgres | undefined> {
   const prepared = preparePostgres({
     dataDir: config.data_dir,
     password: derivePassword(masterKey, provisionerName),
     uid,
+    client: user?.account,
     path: searchPath(),
     platform: process.platform,
     arch: process.arch,

@@ -1,5 +1,8 @@
 // The supervisor's side of hooks, put together: walls, runners, and the watch over the files.
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { giveTo } from '../ownership.ts';
+import type { Account } from '../postgres/user.ts';
 import type { Output } from '../output.ts';
 import type { Config, Sandbox } from '../protocol.ts';
 import { RunnerProcesses } from './runners.ts';
@@ -10,6 +13,8 @@ import { type HookChange, watchHooks } from './watch.ts';
 export interface HookProcessesOptions {
   config: Config;
   uid: number;
+  /** The user of the API, to whom root's hook files are given. */
+  api: Account | undefined;
   /** Where programs are looked for. */
   path: string;
   say: Output['log'];
@@ -27,7 +32,9 @@ export interface HookProcesses {
 }
 
 /** Tries the walls at once; runners wait for the outcome. */
-export function createHookProcesses({ config, uid, path, say }: HookProcessesOptions): HookProcesses {
+export function createHookProcesses(
+  { config, uid, api, path, say }: HookProcessesOptions,
+): HookProcesses {
   const folder = join(config.data_dir, 'runtime');
   const walls = raiseWalls({
     config: config.hooks,
@@ -59,11 +66,14 @@ export function createHookProcesses({ config, uid, path, say }: HookProcessesOpt
     watch: async (onChange) => {
       const onError = (error: unknown) =>
         say('warn', 'changes of hook files may go unnoticed', { error: String(error) });
-      const tell = (change: HookChange) => {
+      const tell = async (change: HookChange) => {
+        const { workspace, app } = change;
+        if (api !== undefined) await giveTo(api, directory, [workspace, app]).catch(onError);
         runners.clearCrashes(change);
         onChange(change);
       };
-      watching = watchHooks({ directory: config.hooks.dir, onChange: tell, onError });
+      const directory = await realpath(config.hooks.dir);
+      watching = watchHooks({ directory, onChange: (change) => void tell(change), onError });
       await watching.catch(onError);
     },
     stop: async () => {

@@ -3,8 +3,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemErrorCode } from '../errors.ts';
 
-/** The lowest priority that a process or a session can have. */
-export const lowestNice = 19;
+/**
+ * The priority of hooks: each has a ninth of what the API or PostgreSQL has of a busy processor. With less, hooks of honest
+ * apps would not come back in time beside a busy database.
+ */
+export const hookNice = 10;
 
 /** Without root, the kernel takes ten changes a second of a whole machine. */
 const retryMs = 120;
@@ -27,7 +30,7 @@ export async function lowerSession(
 
 /** Returns the code of the system's refusal, if there is one. */
 async function setAutogroup(pid: number): Promise<string | undefined> {
-  return await writeFile(`/proc/${pid}/autogroup`, `${lowestNice}`).then(() => undefined, systemErrorCode);
+  return await writeFile(`/proc/${pid}/autogroup`, `${hookNice}`).then(() => undefined, systemErrorCode);
 }
 
 /** By how much likelier the kernel ends a runner than a process of the server, when memory runs out. */

@@ -1,7 +1,7 @@
 // The command line of a hook runner: the one place where its walls are spelled out. See docs/explanation/walls.md.
 import type { SandboxLevel } from '../protocol.ts';
 import type { Command } from '../spawn.ts';
-import { lowestNice } from './priority.ts';
+import { hookNice } from './priority.ts';
 
 /** The settings that all runners of a server share. Paths are absolute. */
 export interface RunnerPlan {
@@ -20,7 +20,7 @@ export interface RunnerPlan {
   libraries: readonly string[];
   /** The seccomp filter, at level `os`. */
   filter: string;
-  tools: { bwrap: string; setpriv: string; nice: string };
+  tools: { bwrap: string; setpriv: string };
   /** The `oom_score_adj` of runners; undefined where the kernel has none. */
   oomScore: number | undefined;
 }
@@ -109,7 +109,7 @@ export function fillingCommand(plan: RunnerPlan, seat: RunnerInstance): Command 
 
 function commandOf(plan: RunnerPlan, [file = '', ...args]: readonly string[]): Command {
   const own = plan.platform === 'linux' ? 'none' : 'KILL';
-  return { file, args, env: environmentOf(plan), socket: true, orphanSignal: own };
+  return { file, args, env: environmentOf(plan), socket: true, orphanSignal: own, nice: hookNice };
 }
 
 function cacheMount({ cache }: RunnerPlan, how: '--ro-bind' | '--bind'): string[] {
@@ -142,7 +142,7 @@ export function checkCommand(plan: RunnerPlan, { slot, folder, files }: CheckIns
     ...['/types/hooks.d.ts', ...files.map((file) => `/app/${file}`)],
   ];
   const [file = '', ...args] = command;
-  return { file, args, env: environmentOf(roomy), orphanSignal: 'none' };
+  return { file, args, env: environmentOf(roomy), orphanSignal: 'none', nice: hookNice };
 }
 
 /**
@@ -164,13 +164,7 @@ function limits(plan: RunnerPlan, { memory }: RunnerInstance, { writes = false }
   }
   const isOs = plan.level === 'os';
   const opened = isOs || findsCodeOpen(plan) ? ' 4<"$0"' : '';
-  const shell = [
-    '/bin/sh',
-    '-c',
-    `${set.join(' && ')} && exec "$@"${opened}`,
-    isOs ? plan.filter : plan.code,
-  ];
-  return [...shell, plan.tools.nice, '-n', String(lowestNice)];
+  return ['/bin/sh', '-c', `${set.join(' && ')} && exec "$@"${opened}`, isOs ? plan.filter : plan.code];
 }
 
 /** A user of its own, no way to another one, and an end with the supervisor. */

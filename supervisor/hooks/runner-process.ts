@@ -1,6 +1,6 @@
 // One hook runner process, from its start to the report of its end.
 import type { Socket } from 'node:net';
-import { findProcess, measure } from '../process-table.ts';
+import { findProcess, measure, readStat } from '../process-table.ts';
 import type { RunnerReport } from '../protocol.ts';
 import { runnerCommand, type RunnerInstance, type RunnerPlan } from './runner-command.ts';
 import { lowerSession } from './priority.ts';
@@ -49,6 +49,10 @@ export class RunnerProcess {
     this.#output = output;
     tell({ type: 'runner_started', id, pid: this.#running.pid }, this.#running.socket);
     this.ended = this.#running.exited.then(() => this.#finish());
+  }
+
+  /** Puts it behind the server's own processes: hooks are about to be loaded. Until then, its start is the server's work. */
+  lower(): void {
     void lowerSession(() => this.#find(), this.#gone.signal);
   }
 
@@ -69,12 +73,13 @@ export class RunnerProcess {
     return { type: 'runner_measured', id: this.#options.id, cpu_ms: usage.cpu, rss_bytes: usage.rss };
   }
 
-  /** The process that runs the hooks: at level `os` one below the leader, which is not there from the first moment. */
+  /** The process that runs the hooks: at level `os` one below the leader, which begins a session of its own. */
   async #find(): Promise<number | undefined> {
     if (this.#pid !== undefined) return this.#pid;
     const leader = this.#running.pid;
     const pid = await findProcess(leader);
-    if (pid !== leader || this.#options.plan.level === 'deno') this.#pid = pid;
+    if (pid === undefined || pid === leader && this.#options.plan.level === 'os') return undefined;
+    if ((await readStat(pid))?.session === pid) this.#pid = pid;
     return this.#pid;
   }
 

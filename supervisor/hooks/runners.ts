@@ -76,6 +76,7 @@ export class RunnerProcesses {
           void this.#start({ request, tell, desk, crashes, gone: gone.signal });
         } else if (request.type === 'runner_clear_crashes') this.clearCrashes(request);
         else if (request.type === 'runner_check') this.#checks.check({ request, tell });
+        else if (request.type === 'runner_ready') desk.get(request.id)?.lower();
         else if (request.type === 'runner_stop') {
           const { kill, fault = false } = request;
           desk.get(request.id)?.end({ kill, fault });

@@ -1,9 +1,9 @@
 // How strongly hook code can be walled in on this machine: tried, not guessed.
-import { createHash } from 'node:crypto';
 import { access, constants, readFile } from 'node:fs/promises';
 import { messageOf } from '../errors.ts';
 import { findProcess } from '../process-table.ts';
 import type { Config, Sandbox, SandboxLevel } from '../protocol.ts';
+import { reservedUsers } from '../reserved-users.ts';
 import { readRunnerScore } from './priority.ts';
 import { withCache } from './runner-cache.ts';
 import { runnerCommand, type RunnerInstance, type RunnerPlan } from './runner-command.ts';
@@ -77,7 +77,7 @@ async function makePlan(options: WallOptions, level: SandboxLevel): Promise<Runn
   return {
     level,
     platform,
-    users: isForeign && platform === 'linux' ? await reservedUsers(folder) : undefined,
+    users: isForeign && platform === 'linux' ? (await reservedUsers(folder)).runners : undefined,
     jit: config.jit,
     ...files,
     libraries: isOs ? await sharedLibraries(files.deno) : [],
@@ -85,29 +85,9 @@ async function makePlan(options: WallOptions, level: SandboxLevel): Promise<Runn
     tools: {
       bwrap: isOs ? await tool('bwrap', 'bubblewrap') : '',
       setpriv: platform === 'linux' ? await tool('setpriv', 'util-linux') : '',
-      nice: await tool('nice', 'coreutils'),
     },
     oomScore: await readRunnerScore(),
   };
-}
-
-/** Most runners that a server can have, so the width of its range of users. */
-const rangeWidth = 10_000;
-/** Users that nothing else on Linux takes: https://systemd.io/UIDS-GIDS/. One range of them for a data directory. */
-const unused = { first: 1_879_048_192, ranges: 26_000 };
-/** The same for a container that has only the first 65,536 users. */
-const unusedInContainer = { first: 60_578, count: 600 };
-
-async function reservedUsers(folder: string): Promise<{ first: number; count: number }> {
-  // https://man7.org/linux/man-pages/man7/user_namespaces.7.html; lines of `inside outside length`
-  const map = await readFile('/proc/self/uid_map', 'utf8');
-  const isMapped = map.trim().split('\n').some((line) => {
-    const [inside = 0, , length = 0] = line.trim().split(/\s+/).map(Number);
-    return inside <= unused.first && inside + length >= unused.first + unused.ranges * rangeWidth;
-  });
-  if (!isMapped) return unusedInContainer;
-  const range = createHash('sha256').update(folder).digest().readUInt32LE() % unused.ranges;
-  return { first: unused.first + range * rangeWidth, count: rangeWidth };
 }
 
 async function findTool(name: string, provider: string, path: string): Promise<string> {

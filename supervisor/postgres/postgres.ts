@@ -12,7 +12,7 @@ import { makeSocketDirectory, socketPort } from './socket.ts';
 import {
   type Account,
   asAccount,
-  asAccountThatSearches,
+  asAccountWith,
   asCaller,
   hasSetpriv,
   type RunAs,
@@ -31,6 +31,8 @@ export interface PostgresOptions {
   password: string;
   /** The supervisor's own user. */
   uid: number;
+  /** The user that connects, if it is another. */
+  client?: Account | undefined;
   path: string;
   platform: string;
   arch: string;
@@ -87,7 +89,7 @@ async function prepare(options: PostgresOptions): Promise<Postgres> {
     const { password, path, stop } = options;
     await makeCluster({ binaries, data, account, runAs, password, path, stop });
   }
-  const socket = await makeSocketDirectory(options.dataDir, account);
+  const socket = await makeSocketDirectory(options.dataDir, account, options.client);
   const paths: ClusterPaths = { data, socket: socket.path, config: base };
   await writeConfiguration(paths, options);
   let complaint = '';
@@ -138,7 +140,7 @@ async function chooseRunAs(
     'warn',
     `${problem}: it runs with the capability dac_read_search; chmod o+x ${closed} avoids that`,
   );
-  return asAccountThatSearches(account);
+  return asAccountWith(account, ['dac_read_search']);
 }
 
 async function writeConfiguration(paths: ClusterPaths, use: ClusterUse): Promise<void> {

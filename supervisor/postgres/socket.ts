@@ -35,21 +35,22 @@ export interface SocketDirectory {
 /**
  * Makes the directory: inside the data directory, or, when that path is too long for a socket or has a comma, which ends a
  * path in PostgreSQL's list of them, a private one of the system's temporary directory. Only the account that PostgreSQL
- * runs as (and root) may enter it. Throws `StartRefused` when there is no place for it.
+ * runs as, the client's group and root may enter it. Throws `StartRefused` when there is no place for it.
  */
 export async function makeSocketDirectory(
   dataDir: string,
   account: Account | undefined,
+  client?: Account | undefined,
 ): Promise<SocketDirectory> {
   const inside = join(dataDir, 'run');
   const note = join(dataDir, 'run-elsewhere');
   await removeNoted(note);
   if (isFit(inside)) {
     await mkdir(inside, { recursive: true });
-    await own(inside, account);
+    await own(inside, account, client);
     return { path: inside, remove: () => Promise.resolve() };
   }
-  const outside = await makeOutside(dataDir, account);
+  const outside = await makeOutside(dataDir, account, client);
   await writeFile(note, outside);
   return { path: outside, remove: () => removeNoted(note) };
 }
@@ -59,7 +60,11 @@ function isFit(directory: string): boolean {
 }
 
 /** The temporary directory of the environment may be missing or unfit; `/tmp` mostly is fit. */
-async function makeOutside(dataDir: string, account: Account | undefined): Promise<string> {
+async function makeOutside(
+  dataDir: string,
+  account: Account | undefined,
+  client: Account | undefined,
+): Promise<string> {
   const problems: string[] = [];
   for (const base of [tmpdir(), '/tmp']) {
     try {
@@ -68,7 +73,7 @@ async function makeOutside(dataDir: string, account: Account | undefined): Promi
       const closed = account && await findClosedDirectory(account, [join(place, 'bulkhead-XXXXXX')]);
       if (closed !== undefined) throw new Error(`the user of PostgreSQL may not pass ${closed}`);
       const outside = await mkdtemp(join(place, 'bulkhead-'));
-      await own(outside, account);
+      await own(outside, account, client);
       return outside;
     } catch (error) {
       problems.push(messageOf(error));
@@ -87,9 +92,13 @@ export async function findSocketDirectory(dataDir: string): Promise<string> {
   return elsewhere === '' ? join(dataDir, 'run') : elsewhere;
 }
 
-async function own(directory: string, account: Account | undefined): Promise<void> {
-  await chmod(directory, 0o700);
-  if (account !== undefined) await chown(directory, account.uid, account.gid);
+async function own(
+  directory: string,
+  account: Account | undefined,
+  client: Account | undefined,
+): Promise<void> {
+  if (account !== undefined) await chown(directory, account.uid, client?.gid ?? account.gid);
+  await chmod(directory, client === undefined ? 0o700 : 0o710);
 }
 
 /** Removes what the note names, which a killed supervisor had no time for; nothing but a socket's own directory. */

@@ -52,16 +52,20 @@ export function asAccount(account: Account): RunAs {
 }
 
 /**
- * Runs commands as the account with one capability of root's: to pass directories that are closed to the account.
- * The capability also reads every file, so this is only for a machine that leaves no other way.
+ * A right of root's. `dac_read_search` passes directories that are closed to the account; it also reads every file, so it is
+ * only for a machine that leaves no other way. `net_bind_service` listens on ports below 1024.
  */
-export function asAccountThatSearches(account: Account): RunAs {
+export type Capability = 'dac_read_search' | 'net_bind_service';
+
+/** Runs commands as the account, with some of root's rights. */
+export function asAccountWith(account: Account, capabilities: readonly Capability[]): RunAs {
+  if (capabilities.length === 0) return asAccount(account);
   const identity = ['--reuid', String(account.uid), '--regid', String(account.gid), '--clear-groups'];
-  const capability = ['--inh-caps', '+dac_read_search', '--ambient-caps', '+dac_read_search'];
+  const added = capabilities.map((name) => `+${name}`).join();
   return (command) => ({
     ...command,
     file: 'setpriv',
-    args: [...identity, ...capability, command.file, ...command.args],
+    args: [...identity, '--inh-caps', added, '--ambient-caps', added, command.file, ...command.args],
   });
 }
 

@@ -100,6 +100,7 @@ function supervised(
   const supervision = createSupervision({
     config,
     uid: process.getuid?.() ?? -1,
+    api: undefined,
     path: process.env['PATH'] ?? '',
     say: () => undefined,
   });

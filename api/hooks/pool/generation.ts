@@ -215,5 +215,6 @@ async function start(options: GenerationOptions): Promise<Started> {
     readyTimeoutMs,
   );
   await ready.promise.finally(() => clearTimeout(late));
+  runner.ready();
   return { runner, channel, requests };
 }

@@ -14,6 +14,8 @@ export interface HostedRunner {
   socket: Socket;
   /** Resolves when the process has ended. */
   exited: Promise<void>;
+  /** It says that it is ready, and hooks are about to be loaded. */
+  ready(): void;
   /** The socket has been closed: what is left of it ends soon. */
   stop(): void;
   /** Ends it at once; `fault` counts as a crash of the app. */
@@ -161,6 +163,7 @@ export class SupervisedRunners {
     entry.started.resolve({
       socket: handle,
       exited: entry.exited.promise,
+      ready: () => this.#send({ type: 'runner_ready', id }),
       stop: () => this.#send({ type: 'runner_stop', id, kill: false }),
       kill: (fault) => this.#send({ type: 'runner_stop', id, kill: true, ...(fault ? { fault } : {}) }),
       measure: () => {

@@ -11,7 +11,7 @@ const plan: RunnerPlan = {
   code: '/srv/hook-runner',
   libraries: ['/lib/libc.so.6'],
   filter: '/data/runtime/seccomp',
-  tools: { bwrap: '/usr/bin/bwrap', setpriv: '/usr/bin/setpriv', nice: '/usr/bin/nice' },
+  tools: { bwrap: '/usr/bin/bwrap', setpriv: '/usr/bin/setpriv' },
   oomScore: 500,
 };
 const seat = { program: 'main.ts', slot: 7, memory: 256 };
@@ -22,7 +22,6 @@ const words = (change: Partial<RunnerPlan> = {}, memory = 256) => {
 };
 
 const goesFirst = '{ echo 500 >/proc/self/oom_score_adj; } 2>/dev/null; true';
-const last = ['/usr/bin/nice', '-n', '19'];
 const limits = `${goesFirst} && ulimit -d 262144 && ulimit -n 32 && ulimit -c 0 && ulimit -f 0`;
 const ownProcesses = '{ ulimit -u 48 2>/dev/null || ulimit -p 48; }';
 const ownUser = '/usr/bin/setpriv --reuid 1900000007 --regid 1900000007 --clear-groups --bounding-set=-all ' +
@@ -45,7 +44,6 @@ describe('sandbox.flags: the command line of a runner', () => {
   it('has every limit, wall and refusal at level os', () => {
     expect(words()).toEqual([
       ...shell(`${limits} && ${ownProcesses} && exec "$@" 4<"$0"`),
-      ...last,
       ...ownUser.split(' '),
       ...namespaces.split(' '),
       ...`/deno run ${flags} --v8-flags=${small},--max-heap-size=144 /runner/main.ts`.split(' '),
@@ -55,7 +53,6 @@ describe('sandbox.flags: the command line of a runner', () => {
   it('has no namespaces and no filter at level deno', () => {
     expect(words({ level: 'deno', filter: '' })).toEqual([
       ...shell(`${limits} && ${ownProcesses} && exec "$@" 4<"$0"`, '/srv/hook-runner'),
-      ...last,
       ...ownUser.split(' '),
       ...`/srv/deno run ${flags} --v8-flags=${small},--max-heap-size=144 /proc/self/fd/4/main.ts`.split(' '),
     ]);
@@ -88,11 +85,10 @@ describe('sandbox.flags: the command line of a runner', () => {
   it('leaves the user alone without root, and bounds no processes, which others of the user would count for', () => {
     expect(words({ users: undefined })).toEqual([
       ...shell(`${limits} && exec "$@" 4<"$0"`),
-      ...last,
       ...namespaces.split(' '),
       ...`/deno run ${flags} --v8-flags=${small},--max-heap-size=144 /runner/main.ts`.split(' '),
     ]);
-    expect(words({ users: undefined, level: 'deno', filter: '' }).slice(7, 11)).toEqual(
+    expect(words({ users: undefined, level: 'deno', filter: '' }).slice(4, 8)).toEqual(
       '/usr/bin/setpriv --no-new-privs --pdeathsig KILL'.split(' '),
     );
   });
@@ -117,7 +113,7 @@ describe('sandbox.flags: the command line of a runner', () => {
       for (const users of [plan.users, undefined]) {
         const command = runnerCommand({ ...plan, level, users }, seat);
         expect(command.args.join(' ')).not.toMatch(/--allow|--unstable|-A\b/);
-        expect(command).toMatchObject({ socket: true, orphanSignal: 'none' });
+        expect(command).toMatchObject({ socket: true, orphanSignal: 'none', nice: 10 });
         expect(Object.keys(command.env).sort()).toEqual([
           'DENO_DIR',
           'DENO_EMIT_CACHE_MODE',
@@ -138,11 +134,10 @@ describe('sandbox.flags: the command line of a runner', () => {
       ...{ ...plan, platform: 'darwin', level: 'deno', users: undefined, oomScore: undefined },
     }, seat);
     expect(command.orphanSignal).toBe('KILL');
-    expect(command.args.slice(0, 7)).toEqual([
+    expect(command.args.slice(0, 4)).toEqual([
       '-c',
       'ulimit -n 32 && ulimit -c 0 && ulimit -f 0 && exec "$@"',
       '/srv/hook-runner',
-      ...last,
       '/srv/deno',
     ]);
     expect(command.args.at(-1)).toBe('/srv/hook-runner/main.ts');
