@@ -1,6 +1,5 @@
 // Starts child processes. The supervisor runs every program through `spawn`.
 import { Socket } from 'node:net';
-import { setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { execa } from 'execa';
@@ -16,8 +15,6 @@ export interface Command {
   env: Readonly<Record<string, string>>;
   /** The user to run as. Requires root. */
   user?: { uid: number; gid: number };
-  /** Its priority, and that of all that it starts, from 0 to 19, the lowest. */
-  nice?: number;
   /** Text for standard input, which is empty by default. */
   input?: string;
   /** Opens a message channel to the process. */
@@ -64,8 +61,6 @@ export interface RunningProcess {
 export function spawn(command: Command): RunningProcess {
   const piped = command.onLine !== undefined || command.onOutput !== undefined;
   const { subprocess, pid } = start(command, piped ? 'pipe' : 'inherit');
-  // It has just begun, and has started nothing yet.
-  if (command.nice !== undefined) setPriority(pid, command.nice);
   const { nodeChildProcess } = subprocess;
   const { stdout, stderr } = nodeChildProcess;
   if (stdout !== null && stderr !== null) passOutput(command, { stdout, stderr });

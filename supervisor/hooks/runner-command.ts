@@ -20,7 +20,8 @@ export interface RunnerPlan {
   libraries: readonly string[];
   /** The seccomp filter, at level `os`. */
   filter: string;
-  tools: { bwrap: string; setpriv: string };
+  /** `nice` is empty where the machine has none. */
+  tools: { bwrap: string; setpriv: string; nice: string };
   /** The `oom_score_adj` of runners; undefined where the kernel has none. */
   oomScore: number | undefined;
 }
@@ -109,7 +110,7 @@ export function fillingCommand(plan: RunnerPlan, seat: RunnerInstance): Command 
 
 function commandOf(plan: RunnerPlan, [file = '', ...args]: readonly string[]): Command {
   const own = plan.platform === 'linux' ? 'none' : 'KILL';
-  return { file, args, env: environmentOf(plan), socket: true, orphanSignal: own, nice: hookNice };
+  return { file, args, env: environmentOf(plan), socket: true, orphanSignal: own };
 }
 
 function cacheMount({ cache }: RunnerPlan, how: '--ro-bind' | '--bind'): string[] {
@@ -142,7 +143,7 @@ export function checkCommand(plan: RunnerPlan, { slot, folder, files }: CheckIns
     ...['/types/hooks.d.ts', ...files.map((file) => `/app/${file}`)],
   ];
   const [file = '', ...args] = command;
-  return { file, args, env: environmentOf(roomy), orphanSignal: 'none', nice: hookNice };
+  return { file, args, env: environmentOf(roomy), orphanSignal: 'none' };
 }
 
 /**
@@ -164,7 +165,14 @@ function limits(plan: RunnerPlan, { memory }: RunnerInstance, { writes = false }
   }
   const isOs = plan.level === 'os';
   const opened = isOs || findsCodeOpen(plan) ? ' 4<"$0"' : '';
-  return ['/bin/sh', '-c', `${set.join(' && ')} && exec "$@"${opened}`, isOs ? plan.filter : plan.code];
+  const shell = [
+    '/bin/sh',
+    '-c',
+    `${set.join(' && ')} && exec "$@"${opened}`,
+    isOs ? plan.filter : plan.code,
+  ];
+  // All that the process starts must have the priority, and some of it before anybody could change it from outside.
+  return plan.tools.nice === '' ? shell : [...shell, plan.tools.nice, '-n', String(hookNice)];
 }
 
 /** A user of its own, no way to another one, and an end with the supervisor. */

@@ -85,6 +85,7 @@ async function makePlan(options: WallOptions, level: SandboxLevel): Promise<Runn
     tools: {
       bwrap: isOs ? await tool('bwrap', 'bubblewrap') : '',
       setpriv: platform === 'linux' ? await tool('setpriv', 'util-linux') : '',
+      nice: await tool('nice', 'coreutils').catch(() => ''),
     },
     oomScore: await readRunnerScore(),
   };

@@ -208,7 +208,7 @@ export async function startRunner(): Promise<TestRunner> {
     ...await files,
     libraries: [],
     filter: '',
-    tools: { bwrap: '/usr/bin/bwrap', setpriv: '/usr/bin/setpriv' },
+    tools: { bwrap: '/usr/bin/bwrap', setpriv: '/usr/bin/setpriv', nice: '/usr/bin/nice' },
     oomScore: 500,
   }, { program: 'main.js', slot: 0, memory: 256 });
   const child = spawn(command.file, command.args, {

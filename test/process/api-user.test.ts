@@ -2,13 +2,13 @@
 import {
   chmod,
   chown,
-  cp,
   link,
   lstat,
   mkdir,
   mkdtemp,
   readdir,
   readFile,
+  rename,
   rm,
   symlink,
   writeFile,
@@ -56,7 +56,7 @@ async function statusOf(pid: number, isMeant: (command: string) => boolean) {
   const texts = await Promise.all(rows.map((row) => readFile(`/proc/${row.pid}/status`, 'utf8')));
   return texts.map((text) => ({
     uid: Number(/^Uid:\s+(\d+)/m.exec(text)?.[1]),
-    groups: /^Groups:\s*(.*)$/m.exec(text)?.[1]?.trim(),
+    groups: /^Groups:[ \t]*(.*?)[ \t]*$/m.exec(text)?.[1],
     capabilities: /^CapEff:\s+0*([0-9a-f]*)$/m.exec(text)?.[1],
   }));
 }
@@ -131,8 +131,7 @@ describe.runIf(isRoot)('api.user: a server that root starts', () => {
     await useAll(second, again, 'after');
     await stop();
     const moved = join(home, 'moved');
-    await cp(dataDir, moved, { recursive: true, preserveTimestamps: true });
-    await rm(dataDir, { recursive: true });
+    await rename(dataDir, moved);
     dataDir = moved;
     const third = await start();
     await useAll(third, as(master.token, third.url), 'elsewhere');

@@ -11,7 +11,7 @@ const plan: RunnerPlan = {
   code: '/srv/hook-runner',
   libraries: ['/lib/libc.so.6'],
   filter: '/data/runtime/seccomp',
-  tools: { bwrap: '/usr/bin/bwrap', setpriv: '/usr/bin/setpriv' },
+  tools: { bwrap: '/usr/bin/bwrap', setpriv: '/usr/bin/setpriv', nice: '/usr/bin/nice' },
   oomScore: 500,
 };
 const seat = { program: 'main.ts', slot: 7, memory: 256 };
@@ -21,6 +21,7 @@ const words = (change: Partial<RunnerPlan> = {}, memory = 256) => {
   return [file, ...args];
 };
 
+const behind = ['/usr/bin/nice', '-n', '10'];
 const goesFirst = '{ echo 500 >/proc/self/oom_score_adj; } 2>/dev/null; true';
 const limits = `${goesFirst} && ulimit -d 262144 && ulimit -n 32 && ulimit -c 0 && ulimit -f 0`;
 const ownProcesses = '{ ulimit -u 48 2>/dev/null || ulimit -p 48; }';
@@ -44,6 +45,7 @@ describe('sandbox.flags: the command line of a runner', () => {
   it('has every limit, wall and refusal at level os', () => {
     expect(words()).toEqual([
       ...shell(`${limits} && ${ownProcesses} && exec "$@" 4<"$0"`),
+      ...behind,
       ...ownUser.split(' '),
       ...namespaces.split(' '),
       ...`/deno run ${flags} --v8-flags=${small},--max-heap-size=144 /runner/main.ts`.split(' '),
@@ -53,6 +55,7 @@ describe('sandbox.flags: the command line of a runner', () => {
   it('has no namespaces and no filter at level deno', () => {
     expect(words({ level: 'deno', filter: '' })).toEqual([
       ...shell(`${limits} && ${ownProcesses} && exec "$@" 4<"$0"`, '/srv/hook-runner'),
+      ...behind,
       ...ownUser.split(' '),
       ...`/srv/deno run ${flags} --v8-flags=${small},--max-heap-size=144 /proc/self/fd/4/main.ts`.split(' '),
     ]);
@@ -85,10 +88,11 @@ describe('sandbox.flags: the command line of a runner', () => {
   it('leaves the user alone without root, and bounds no processes, which others of the user would count for', () => {
     expect(words({ users: undefined })).toEqual([
       ...shell(`${limits} && exec "$@" 4<"$0"`),
+      ...behind,
       ...namespaces.split(' '),
       ...`/deno run ${flags} --v8-flags=${small},--max-heap-size=144 /runner/main.ts`.split(' '),
     ]);
-    expect(words({ users: undefined, level: 'deno', filter: '' }).slice(4, 8)).toEqual(
+    expect(words({ users: undefined, level: 'deno', filter: '' }).slice(7, 11)).toEqual(
       '/usr/bin/setpriv --no-new-privs --pdeathsig KILL'.split(' '),
     );
   });
@@ -113,7 +117,7 @@ describe('sandbox.flags: the command line of a runner', () => {
       for (const users of [plan.users, undefined]) {
         const command = runnerCommand({ ...plan, level, users }, seat);
         expect(command.args.join(' ')).not.toMatch(/--allow|--unstable|-A\b/);
-        expect(command).toMatchObject({ socket: true, orphanSignal: 'none', nice: 10 });
+        expect(command).toMatchObject({ socket: true, orphanSignal: 'none' });
         expect(Object.keys(command.env).sort()).toEqual([
           'DENO_DIR',
           'DENO_EMIT_CACHE_MODE',
@@ -134,10 +138,11 @@ describe('sandbox.flags: the command line of a runner', () => {
       ...{ ...plan, platform: 'darwin', level: 'deno', users: undefined, oomScore: undefined },
     }, seat);
     expect(command.orphanSignal).toBe('KILL');
-    expect(command.args.slice(0, 4)).toEqual([
+    expect(command.args.slice(0, 7)).toEqual([
       '-c',
       'ulimit -n 32 && ulimit -c 0 && ulimit -f 0 && exec "$@"',
       '/srv/hook-runner',
+      ...behind,
       '/srv/deno',
     ]);
     expect(command.args.at(-1)).toBe('/srv/hook-runner/main.ts');

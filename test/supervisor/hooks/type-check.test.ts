@@ -15,7 +15,7 @@ const plan: RunnerPlan = {
   code: '/opt/code',
   libraries: ['/lib/libc.so.6'],
   filter: '/data/seccomp',
-  tools: { bwrap: '/usr/bin/bwrap', setpriv: '/usr/bin/setpriv' },
+  tools: { bwrap: '/usr/bin/bwrap', setpriv: '/usr/bin/setpriv', nice: '/usr/bin/nice' },
   oomScore: 500,
 };
 
