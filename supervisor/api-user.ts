@@ -1,10 +1,12 @@
 // The user that the API processes run as when root starts the server. What parses the bytes of strangers is not root.
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, realpath, rm, stat, symlink } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findClosedDirectory } from './closed-directory.ts';
 import { compileCacheEnvironment, compileCacheFolder } from './compile-cache.ts';
 import type { DataDir } from './data-dir.ts';
+import { parseDatabaseUrl } from './database-url.ts';
 import { makePassable } from './hooks/runner-files.ts';
 import type { Output } from './output.ts';
 import { giveTo } from './ownership.ts';
@@ -52,12 +54,20 @@ export async function chooseApiUser(options: ApiUserOptions): Promise<ApiUser | 
   }
   await giveTo(account, join(dataDir.path, 'mail'));
   await giveTo(account, await realpath(config.hooks.dir));
-  const opened = [...folders, config.hooks.dir].map((folder) => join(folder, 'files'));
+  const opened = [...folders, config.hooks.dir, ...socketFolders(config)].map((folder) =>
+    join(folder, 'files')
+  );
   return {
     account,
     runAs: await chooseRunAs(options, account, opened),
     cache: await linkCompileCache(account, runtime),
   };
+}
+
+/** The folder of the socket of an external PostgreSQL, where it has one. */
+function socketFolders({ database: { url } }: Config): string[] {
+  const host = url === '' ? '' : parseDatabaseUrl(url).host;
+  return isAbsolute(host) && existsSync(host) ? [host] : [];
 }
 
 async function accountOf({ path, owner }: DataDir, runtime: string): Promise<Account> {

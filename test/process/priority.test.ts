@@ -50,7 +50,8 @@ async function canLower(): Promise<boolean> {
 }
 
 async function openFiles(pid: number): Promise<string[]> {
-  const names = await readdir(`/proc/${pid}/fd`);
+  // A process of PostgreSQL may end meanwhile.
+  const names = await readdir(`/proc/${pid}/fd`).catch((): string[] => []);
   return await Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => 'closed')));
 }
 
