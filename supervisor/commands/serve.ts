@@ -34,9 +34,10 @@ export async function serve(config: Config, signals: StopSignals): Promise<void>
     await makeDirectory('hooks.dir', config.hooks.dir, 0o700);
     warnRoot(output, dataDir, uid);
     const masterKey = await openMasterKey(dataDir.path, config.secrets.master_key);
-    const { platform } = process;
-    const say = output.log;
-    const user = await chooseApiUser({ config: placed, dataDir, uid, platform, path: searchPath(), say });
+    const user = await chooseApiUser({
+      ...{ config: placed, dataDir, uid, path: searchPath(), say: output.log },
+      platform: process.platform,
+    });
     await run(placed, { signals, output, stdout, uid, user, masterKey });
     output.log('info', 'stopped');
   } finally {
