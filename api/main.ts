@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openBlobs } from '../storage/blobs/open.ts';
 import { unpatchedFiles } from '../storage/connections/driver/driver.ts';
 import { openStorage, type Storage } from '../storage/boot/boot.ts';
+import { limitsTempFiles } from '../storage/provision/roles.ts';
 import { notifyResync } from '../storage/control/changes.ts';
 import { StorageError } from '../storage/errors.ts';
 import { uuidV7Source } from '../storage/sql/ids.ts';
@@ -121,6 +122,7 @@ async function prepare(deps: Deps, { worker, successor }: ApiStart): Promise<voi
   if (worker === 0 || successor) await settleTombstones(deps);
   if (worker === 0) {
     if (unpatchedFiles.length > 0) deps.observe({ type: 'driver_unpatched', files: unpatchedFiles });
+    if (!await deps.databases.control.run(limitsTempFiles)) deps.observe({ type: 'temp_files_unbounded' });
     await recordSandbox(deps);
   }
   // The process may have died between a change and its notification.

@@ -20,6 +20,8 @@ export type LogEvent =
   | { type: 'server_ready'; url: string }
   /** The database driver is another than the one that its patches are for: `storage/connections/driver/README.md`. */
   | { type: 'driver_unpatched'; files: readonly string[] }
+  /** The database server bounds no temporary files, and the role may not set a bound: docs/how-to/external-postgresql.md. */
+  | { type: 'temp_files_unbounded' }
   | { type: 'migrated'; database: string; version: number }
   | { type: 'background_failed'; task: string; error: string }
   | { type: 'database_lost'; error: string }
@@ -44,6 +46,7 @@ const levels: Record<LogEvent['type'], Level> = {
   request_failed: 'error',
   server_ready: 'info',
   driver_unpatched: 'warn',
+  temp_files_unbounded: 'warn',
   migrated: 'info',
   background_failed: 'error',
   database_lost: 'warn',

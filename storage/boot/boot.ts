@@ -9,7 +9,12 @@ import { type Endpoint, Pool } from '../connections/pool.ts';
 import { ownSchema, type Provisioning } from '../provision/cluster.ts';
 import { ensureTemplate } from '../provision/template.ts';
 import { checkServer } from './requirements.ts';
-import { clusterNames, ensureGroupRoles, limitTenantConnections } from '../provision/roles.ts';
+import {
+  clusterNames,
+  ensureGroupRoles,
+  limitTenantConnections,
+  limitTenantDatabases,
+} from '../provision/roles.ts';
 import { ensureMasterAdmin } from '../control/master-admins.ts';
 import { Secrets } from '../secrets.ts';
 import { StartRefused } from './start-refused.ts';
@@ -114,6 +119,7 @@ async function prepare(provisioning: Provisioning, options: StorageOptions): Pro
   await databases.control.transaction((sql) =>
     limitTenantConnections(sql, names.groups, provisioning.roleConnections)
   );
+  await databases.control.transaction(limitTenantDatabases);
   await migrateFleet(provisioning, options.report);
 }
 

@@ -17,6 +17,7 @@ export interface Login extends Address {
   database: string;
   username: string;
   password: string;
+  settings?: Readonly<Record<string, string>>;
 }
 
 /** Options for one server. `outage` and `scheduler` are shared by all connections to it. */
@@ -177,7 +178,7 @@ export class Client {
   }
 
   #settings(
-    { host, port, ssl, database, username, password }: Login,
+    { host, port, ssl, database, username, password, settings }: Login,
     onNotify?: (payload: string) => void,
   ) {
     return {
@@ -190,8 +191,7 @@ export class Client {
       max: 1,
       idle_timeout: 0,
       max_lifetime: null,
-      // The unpatched driver loses the connection of a `begin` that fills the pipeline: see driver/README.md. The
-      // number of requests bounds what is in flight.
+      // The unpatched driver loses the connection of a `begin` that fills the pipeline: see driver/README.md.
       max_pipeline: Number.MAX_SAFE_INTEGER,
       connect_timeout: authenticationSeconds,
       fetch_types: false,
@@ -201,7 +201,7 @@ export class Client {
       onparameter: () => this.isAdmitted = true,
       // The driver's own `listen` takes another connection, which cannot run statements.
       onnotify: (_channel: string, payload: string) => onNotify?.(payload),
-      connection: connectionSettings(this.#name),
+      connection: { ...connectionSettings(this.#name), ...settings },
     };
   }
 

@@ -26,6 +26,16 @@ export interface DatabasesOptions {
   now: () => number;
 }
 
+/** Lifts the timeouts that a tenant's database has: a provisioner's transaction may take long. */
+const unbounded = {
+  settings: {
+    statement_timeout: '0',
+    lock_timeout: '0',
+    transaction_timeout: '0',
+    idle_in_transaction_session_timeout: '0',
+  },
+};
+
 const idleMs = 30_000;
 const sweepIntervalMs = 10_000;
 /** After this time without a statement, a tenant's connections are taken before one of several of another tenant. */
@@ -139,7 +149,8 @@ export class Databases {
    * this process. Throws `StorageError`.
    */
   async visit(database: string, work: (connection: Connection) => Promise<void>): Promise<void> {
-    await this.#withOwnConnection({ ...this.#options.provisioner, database }, this.#visitPermits, work);
+    const endpoint = { ...this.#options.provisioner, ...unbounded, database };
+    await this.#withOwnConnection(endpoint, this.#visitPermits, work);
   }
 
   async #withOwnConnection<Result>(
@@ -196,7 +207,7 @@ export class Databases {
     const share = role === database ? {} : this.#shares.of(database);
     // No limit of silence: dropping the schema of a large app may take long.
     const pool = role === provisioner.username
-      ? new Pool({ ...provisioner, database }, common)
+      ? new Pool({ ...provisioner, ...unbounded, database }, common)
       : new Pool(own, { ...common, silenceTimeoutMs, share });
     const pools = this.#pools.get(database) ?? new Map<string, Pool>();
     this.#pools.set(database, pools.set(role, pool));

@@ -4,7 +4,7 @@ import type { Sql } from '../connections/pool.ts';
 import { ownerRole } from '../sql/ids.ts';
 import { type Provisioning, tenantRole } from './cluster.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
-import { admitRoleText, createRoleText, inheritRoleText } from './roles.ts';
+import { createRoleText, inheritRoleText } from './roles.ts';
 
 /** The location of an app: the workspace's database, and the opaque name of its schema and role. */
 export interface AppLocation {
@@ -29,8 +29,11 @@ export async function createAppSchema(
   const { names: { groups }, migrations } = provisioning;
   const owner = quoteIdentifier(ownerRole(place.schema));
   await oneAtATime(sql);
-  await sql.unsafe(`${roleText(provisioning, place, { name: place.schema, group: groups.app })}
-    ${roleText(provisioning, place, { name: ownerRole(place.schema), group: groups.appOwner })}
+  const roles = [
+    { name: place.schema, group: groups.app },
+    { name: ownerRole(place.schema), group: groups.appOwner },
+  ];
+  await sql.unsafe(`${rolesText(provisioning, place, roles)}
     create schema ${quoteIdentifier(place.schema)} authorization ${owner};
     set local role ${owner};`);
   for (const migration of migrations.app) {
@@ -47,7 +50,8 @@ export async function ensureOwner(sql: Sql, provisioning: Provisioning, place: A
   const [known] = await sql`select from pg_roles where rolname = ${name}`;
   if (known !== undefined) return;
   const [from, to] = [quoteIdentifier(place.schema), quoteIdentifier(name)];
-  await sql.unsafe(`${roleText(provisioning, place, { name, group: provisioning.names.groups.appOwner })}
+  const role = { name, group: provisioning.names.groups.appOwner };
+  await sql.unsafe(`${rolesText(provisioning, place, [role])}
     ${inheritRoleText(place.schema)} ${inheritRoleText(name)}
     reassign owned by ${from} to ${to};
     ${inheritRoleText(place.schema, false)} ${inheritRoleText(name, false)}`);
@@ -65,19 +69,23 @@ export async function dropAppSchema(sql: Sql, schema: string): Promise<void> {
 }
 
 /**
- * A role of an app is a member of the workspace's role only so that `samerole` in pg_hba admits it to its database. It
- * inherits nothing and cannot become that role.
+ * SQL that creates roles of an app. They are members of the workspace's role only so that `samerole` in pg_hba admits them to
+ * its database: they inherit nothing and cannot become that role. As few commands as possible, since PostgreSQL walks through
+ * all roles of the provisioner for each.
  */
-function roleText(
+function rolesText(
   provisioning: Provisioning,
   { database }: AppLocation,
-  { name, group }: { name: string; group: string },
+  roles: readonly { name: string; group: string }[],
 ): string {
-  const role = tenantRole(provisioning, name, { database, group });
-  return `${createRoleText(role)}
-    grant ${quoteIdentifier(database)} to ${quoteIdentifier(name)} with inherit false, set false;
-    grant ${quoteIdentifier(name)} to current_user with inherit false, set true;
-    ${admitRoleText(role)}`;
+  const made = roles.map(({ name, group }) =>
+    createRoleText(tenantRole(provisioning, name, { database, group }))
+  );
+  const names = roles.map(({ name }) => quoteIdentifier(name)).join(', ');
+  return `${made.join('\n')}
+    grant ${quoteIdentifier(database)} to ${names} with inherit false, set false;
+    grant ${names} to current_user with inherit false, set true;
+    grant connect on database ${quoteIdentifier(database)} to ${names};`;
 }
 
 /** GRANT … ON DATABASE in two transactions at once would fail with "tuple concurrently updated". */

@@ -6,7 +6,7 @@ import type { Sql } from '../connections/pool.ts';
 import { currentVersions, lockDatabase, type Provisioning, tenantRole } from './cluster.ts';
 import { createAppSchema } from './app.ts';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.ts';
-import { admitRoleText, createRoleText, type TenantRole } from './roles.ts';
+import { createRoleText, limitDatabaseText, type TenantRole } from './roles.ts';
 import { markSpare, type TenantVersions } from '../control/tenant-databases.ts';
 
 /**
@@ -27,7 +27,8 @@ export async function makeDatabase(provisioning: Provisioning): Promise<string> 
     );
     await sql.unsafe(
       `revoke all on database ${quoteIdentifier(name)} from public;
-       ${admitRoleText(role)}
+       grant connect on database ${quoteIdentifier(name)} to ${quoteIdentifier(name)};
+       ${limitDatabaseText(name)}
        alter database ${quoteIdentifier(name)} allow_connections true;`,
     );
     // Also opens the first connection, which writes the catalog cache file of the database.

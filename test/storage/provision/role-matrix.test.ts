@@ -158,12 +158,13 @@ describe.each(all)('db.role-matrix: the role of an %s', (who) => {
       transaction_timeout: '15000',
       search_path: '""',
     });
-    // Connections say it too, and would hide that the role does not.
+    // Connections say it too, and would hide that the database does not.
     const [kept] = await as(
       who,
       (sql) =>
         sql`select array_to_string(setconfig, ' ') as settings from pg_db_role_setting
-        where setrole = current_user::regrole`,
+        join pg_database on pg_database.oid = setdatabase
+        where setrole = 0 and datname = current_database()`,
     );
     expect(kept?.['settings']).toContain('search_path=""');
   });

@@ -197,4 +197,20 @@ describe('db.opaque-names', () => {
     expect(names).toEqual(expect.arrayContaining([a.schema, second, 'workspace']));
     for (const name of names) expect(name).toMatch(/^(a_[0-9a-f]{20}|workspace)$/);
   });
+
+  it('has its bounds from the next start on, when its database is of an earlier release', async () => {
+    const bounds = () =>
+      storage.databases.control.run((sql) =>
+        sql`select setconfig from pg_db_role_setting join pg_database on pg_database.oid = setdatabase
+          where setrole = 0 and datname = ${a.database}`
+      );
+    const before = await bounds();
+    await storage.databases.control.run((sql) => sql.unsafe(`alter database ${a.database} reset all`));
+    expect(await bounds()).toEqual([]);
+    await (await own.open()).close();
+    expect(await bounds()).toEqual(before);
+    expect(before[0]?.['setconfig']).toEqual(
+      expect.arrayContaining(['work_mem=4MB', 'temp_file_limit=512MB']),
+    );
+  });
 });
