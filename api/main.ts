@@ -22,6 +22,7 @@ import { handleCall } from './app-api/calls.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
 import { settleTombstones } from './hooks/files/tombstones.ts';
 import { startSweeping, type Sweeping } from './files/sweeping.ts';
+import { knownHosts } from './http/hosts.ts';
 import { type OpenServer, openServer } from './http/server.ts';
 import { Mailer } from './mail/mailer.ts';
 import { collectWhenIdle } from './process/idle-collection.ts';
@@ -143,12 +144,14 @@ async function openHttp(
   { worker, successor, database }: ApiStart,
   cacheSync: CacheSync,
 ): Promise<OpenServer> {
-  const { http: { host, port }, api } = deps.config;
+  const { http: { host, port, hosts, keep_alive_ms: keepAliveMs }, api } = deps.config;
   const guards = createGuards(deps, cacheSync);
   const sockets = createWebSockets(deps, guards);
   const server = await openServer(nodeListener(createHttpApp(deps, guards, routes)), {
     host,
     port,
+    keepAliveMs,
+    isKnownHost: knownHosts(hosts),
     isShared: api.workers > 1,
     isFirst: worker === 0 && !successor,
     securityHeaders: guards.securityHeaders,

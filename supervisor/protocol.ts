@@ -11,6 +11,8 @@ export interface Config {
     security_headers: boolean;
     max_body_bytes: number;
     trust_proxy: boolean;
+    hosts: readonly string[];
+    keep_alive_ms: number;
   };
   rate_limit: { enabled: boolean; per_second: number; burst: number };
   realtime: { streams_per_principal: number; streams_per_address: number };

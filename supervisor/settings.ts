@@ -93,6 +93,16 @@ export const settings: SettingsOf<Config> = {
       false,
       'True: the client address is the last one in `X-Forwarded-For`. For a server behind one proxy.',
     ),
+    hosts: row(
+      listKind(hostPattern),
+      [],
+      'Names that `Host` may have, each with any port unless it says one. Empty: any name. `/healthz` and `/readyz` accept every name.',
+    ),
+    keep_alive_ms: row(
+      integerKind(1_000, 3_600_000),
+      75_000,
+      'Time after which an idle connection is closed, in milliseconds. Longer than the idle timeout of a proxy or balancer in front.',
+    ),
   },
   rate_limit: {
     enabled: row(booleanKind, true, 'True: the requests of each client address are limited.'),

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { currentResponse } from './node-internals.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { HeaderList } from './header-list.ts';
+import { type IsKnownHost, unknownHost } from './hosts.ts';
 import { writeHead } from './response-headers.ts';
 import { lastResponseHeaders, writeLastResponse } from './last-response.ts';
 import { newRequestId } from './request-info.ts';
@@ -18,6 +19,7 @@ interface Refusal {
 const malformed: Refusal = { status: 400, code: 'validation', message: 'the request is not valid HTTP' };
 const missingHost: Refusal = { status: 400, code: 'validation', message: 'Host: is required once' };
 const invalidHost: Refusal = { status: 400, code: 'validation', message: 'Host: is not a host' };
+const foreignHost: Refusal = { status: 400, code: 'validation', message: unknownHost };
 const unknownCoding: Refusal = {
   status: 400,
   code: 'validation',
@@ -42,6 +44,8 @@ const byParserCode: Readonly<Record<string, Refusal>> = {
 
 /** Connections on which a request was refused for its form: nothing after it is read as another request. */
 const refused = new WeakSet<Duplex>();
+/** Paths that health checks ask for, which know an address of the server and no name. */
+const healthChecks = /^\/(?:healthz|readyz)(?:$|\?)/;
 
 /** Responds to the requests that Node's server would refuse without a body. */
 export function respondToClientErrors(server: Server, securityHeaders: HeaderList): void {
@@ -62,12 +66,16 @@ export function respondToClientErrors(server: Server, securityHeaders: HeaderLis
 
 /**
  * Refuses requests that a proxy may read in another way than this server does (RFC 9112). Their `Host` is missing, repeated or
- * no valid host, such as `x:99999` (section 3.2). Or their body has another transfer coding than chunked, which Node would
+ * no valid host, such as `x:99999` (section 3.2), or no name of this server: a page whose name was rebound to its address
+ * would pass for one of its own. Or their body has another transfer coding than chunked, which Node would
  * pass on undecoded, or it is chunked in HTTP/1.0, which knows no chunks (section 6.1).
  */
-export function refuseAmbiguous(handler: RequestListener, securityHeaders: HeaderList): RequestListener {
+export function refuseAmbiguous(
+  handler: RequestListener,
+  { securityHeaders, isKnownHost }: { securityHeaders: HeaderList; isKnownHost: IsKnownHost },
+): RequestListener {
   // Almost all requests have the same one.
-  let lastValid = '';
+  let lastValid: string | undefined;
   return (request, response) => {
     if (refused.has(request.socket)) return;
     const hosts = countHosts(request.rawHeaders);
@@ -75,10 +83,15 @@ export function refuseAmbiguous(handler: RequestListener, securityHeaders: Heade
       return refuse(response, missingHost, securityHeaders);
     }
     const { host = '' } = request.headers;
-    if (host !== lastValid && host !== '' && !URL.canParse(`http://${host}`)) {
-      return refuse(response, invalidHost, securityHeaders);
+    if (host !== lastValid) {
+      if (host !== '' && !URL.canParse(`http://${host}`)) {
+        return refuse(response, invalidHost, securityHeaders);
+      }
+      if (isKnownHost(host)) lastValid = host;
+      else if (!healthChecks.test(request.url ?? '')) {
+        return refuse(response, foreignHost, securityHeaders);
+      }
     }
-    lastValid = host;
     const coding = request.headers['transfer-encoding'];
     if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || request.httpVersionMinor === 0)) {
       return refuse(response, unknownCoding, securityHeaders);

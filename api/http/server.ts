@@ -4,6 +4,7 @@ import { type AddressInfo, createServer as createProbe } from 'node:net';
 import { listen as listhen } from 'listhen';
 import { StartRefused } from '../../storage/boot/start-refused.ts';
 import type { HeaderList } from './header-list.ts';
+import type { IsKnownHost } from './hosts.ts';
 import { setServerOptions } from './node-internals.ts';
 import { limitChunks } from './protection/body-chunks.ts';
 import { limitBodyTime } from './protection/body-time.ts';
@@ -26,6 +27,9 @@ export interface ListenOptions {
   isShared: boolean;
   /** True for the process that must find a shared port free. */
   isFirst: boolean;
+  /** How long an idle connection stays open, in milliseconds. */
+  keepAliveMs: number;
+  isKnownHost: IsKnownHost;
   /** Sent with responses that no route makes. */
   securityHeaders: HeaderList;
   /** Adds to the server before it serves. */
@@ -40,10 +44,11 @@ const idlePollMs = 50;
 
 /** Opens the port. Throws `StartRefused` when it is taken; never chooses another port instead. */
 export async function openServer(handler: RequestListener, options: ListenOptions): Promise<OpenServer> {
-  const guarded = limitPipelining(refuseAmbiguous(handler, options.securityHeaders));
+  const guarded = limitPipelining(refuseAmbiguous(handler, options));
   const opening = options.isShared ? openShared(guarded, options) : open(guarded, options);
   const server = await opening.catch((error: unknown) => refuse(error, options));
   server.headersTimeout = headersTimeoutMs;
+  server.keepAliveTimeout = options.keepAliveMs;
   limitBodyTime(server);
   limitChunks(server);
   server.maxHeadersCount = maxHeaderLines;

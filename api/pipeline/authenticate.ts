@@ -2,6 +2,7 @@
 import type { AccessTokens } from '../auth/tokens/tokens.ts';
 import { ApiError, fail } from '../errors.ts';
 import type { Header } from '../http/header-list.ts';
+import { isOwnOrigin } from '../http/hosts.ts';
 import type { RequestInfo } from '../http/request-info.ts';
 import type { Principal } from '../scope.ts';
 import type { Cors } from './cors.ts';
@@ -91,7 +92,5 @@ function isSafe(method: string): boolean {
 function originOf(request: RequestInfo, cors: Cors): 'own' | 'foreign' | 'none' {
   const origin = request.header('origin');
   if (origin === undefined) return 'none';
-  const host = request.header('host');
-  if (origin === `http://${host}` || origin === `https://${host}`) return 'own';
-  return cors.allows(origin) ? 'own' : 'foreign';
+  return isOwnOrigin(origin, request.header('host')) || cors.allows(origin) ? 'own' : 'foreign';
 }

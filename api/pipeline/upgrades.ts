@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { networkOf } from '../http/client-network.ts';
+import { knownHosts, unknownHost } from '../http/hosts.ts';
 import { clientAddressOf, headerOf, requestIdOf } from '../http/request-info.ts';
 import { reportTo } from '../realtime/build.ts';
 import { WebSockets } from '../realtime/websocket/websocket.ts';
@@ -16,6 +17,7 @@ import { requireReady } from './setup-gate.ts';
 export function createWebSockets(deps: Deps, guards: RequestGuards): WebSockets {
   const { config, definitions, tokens, realtime } = deps;
   const upgrades = new Upgrades(deps);
+  const isKnownHost = knownHosts(config.http.hosts);
   const addressOf = (request: IncomingMessage) => clientAddressOf(request, config.http.trust_proxy);
   return new WebSockets({
     hub: realtime,
@@ -28,7 +30,9 @@ export function createWebSockets(deps: Deps, guards: RequestGuards): WebSockets 
       admit: async (request) => {
         guards.limit(addressOf(request), upgrades.get(request).now.getTime());
         await requireReady(deps, guards);
-        if (request.headersDistinct['host']?.length !== 1) fail('validation', 'Host: is required once');
+        const [host = '', ...others] = request.headersDistinct['host'] ?? [];
+        if (host === '' || others.length > 0) fail('validation', 'Host: is required once');
+        if (!isKnownHost(host)) fail('validation', unknownHost);
       },
       addressOf: (request) => networkOf(addressOf(request)),
       authenticate: async (token) => {

@@ -29,6 +29,8 @@ describe('the configuration', () => {
         security_headers: true,
         max_body_bytes: 8_388_608,
         trust_proxy: false,
+        hosts: [],
+        keep_alive_ms: 75_000,
       },
       rate_limit: { enabled: true, per_second: 50, burst: 100 },
       realtime: { streams_per_principal: 1_000, streams_per_address: 5_000 },

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { currentResponse } from '../../http/node-internals.ts';
 import { type ApiError, fail } from '../../errors.ts';
 import type { HeaderList } from '../../http/header-list.ts';
+import { isOwnOrigin } from '../../http/hosts.ts';
 import { writeLastResponse } from '../../http/last-response.ts';
 import { decodeSegment } from '../../http/path-segment.ts';
 import { queryParameters } from '../../http/query-parameters.ts';
@@ -103,8 +104,7 @@ function identify(request: IncomingMessage, ports: UpgradePorts): Principal | nu
 
 function isOwnPage({ headers }: IncomingMessage, { allowsOrigin }: UpgradePorts): boolean {
   const { origin, host } = headers;
-  if (origin === undefined) return false;
-  return origin === `http://${host}` || origin === `https://${host}` || allowsOrigin(origin);
+  return origin !== undefined && (isOwnOrigin(origin, host) || allowsOrigin(origin));
 }
 
 function readCookie(header: string | undefined, name: string): string | undefined {
