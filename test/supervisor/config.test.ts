@@ -38,6 +38,7 @@ describe('the configuration', () => {
       database: { url: '', workspace_pool_cap: 4, app_pool_cap: 4 },
       storage: {
         backend: 'local',
+        reserve_mb: 1_024,
         s3: {
           bucket: '',
           region: '',
