@@ -15,16 +15,16 @@ export interface LockoutLimits {
  */
 const maxAheadMs = 60_000;
 
-/** The end of the subject's lock; undefined when it is not locked. */
+/** The end of the lock of a subject, or of one of two; undefined when none is locked. */
 export async function findLock(
   sql: Sql,
   schema: ServerSchema,
-  { subject, now }: { subject: string; now: Date },
+  { subject, other = subject, now }: { subject: string; other?: string; now: Date },
 ): Promise<Date | undefined> {
   const [row] = await sql<{ locked_until: Date }[]>`
-    select locked_until from ${table(sql, schema)} as known where subject = ${subject} and ${
-    holds(sql, now)
-  }`;
+    select locked_until from ${table(sql, schema)} as known
+    where subject in (${subject}, ${other}) and ${holds(sql, now)}
+    order by locked_until desc limit 1`;
   return row?.locked_until;
 }
 
@@ -80,9 +80,10 @@ export async function clearUnlessLocked(
   return until;
 }
 
-/** Deletes a subject's failures, and its lock. */
+/** Deletes the failures and locks of a subject, and of the subjects that begin with it and a line feed. */
 export async function deleteFailures(sql: Sql, schema: ServerSchema, subject: string): Promise<void> {
-  await sql`delete from ${table(sql, schema)} where subject = ${subject}`;
+  await sql`
+    delete from ${table(sql, schema)} where subject = ${subject} or starts_with(subject, ${`${subject}\n`})`;
 }
 
 /** Removes a few rows that no longer count, so that made-up names do not fill the table. */

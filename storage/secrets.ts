@@ -59,6 +59,11 @@ export class Secrets {
     return createHmac('sha256', this.#key('file-link')).update(text).digest();
   }
 
+  /** The signature in the cookie of a client that has signed in. `text` names the client and whom it signed in as. */
+  clientSignature(text: string): Buffer {
+    return createHmac('sha256', this.#key('known-client')).update(text).digest();
+  }
+
   /** The seal of a row of an audit log, which covers the seal before it. `chain` keeps the logs of an installation apart. */
   auditSeal(chain: string, previous: Buffer, text: string): Buffer {
     const seal = createHmac('sha256', this.#key('audit-seal')).update(`${chain}\0${previous.length}\0`);

@@ -24,6 +24,8 @@ export interface RequestOrigin {
   requestId: string;
   ip: string;
   userAgent: string;
+  /** The cookie that a sign-in has set, as the client sends it. */
+  knownClient?: string | undefined;
 }
 
 /** The parts of a response that a handler may change besides the body. */

@@ -23,6 +23,7 @@ export function createContext(
   request: RequestInfo,
   { principal, params, target, overrides }: Findings,
 ): RequestContext<string, Scope, unknown, unknown> {
+  const cookie = (name: string) => readCookie(request, `${authenticator.cookiePrefix}_${name}`);
   return {
     deps,
     params,
@@ -33,8 +34,15 @@ export function createContext(
     body: undefined,
     admitted: undefined,
     queryParameters: () => queryParameters(request.event.url.search),
-    origin: { requestId: request.requestId, ip: request.ip, userAgent: request.header('user-agent') ?? '' },
-    cookie: (name) => readCookie(request, `${authenticator.cookiePrefix}_${name}`),
+    origin: {
+      requestId: request.requestId,
+      ip: request.ip,
+      userAgent: request.header('user-agent') ?? '',
+      get knownClient() {
+        return cookie('kc');
+      },
+    },
+    cookie,
     bodyStream: () => bodyStreamOf(request),
     bearer: () => readBearer(request),
     now: request.now,

@@ -23,9 +23,9 @@ export function headerOf(token: string | undefined): { alg: string; typ: string;
   return JSON.parse(Buffer.from(token?.split('.')[0] ?? '', 'base64url').toString());
 }
 
-/** The cookies that an answer sets, as they are written. */
+/** The session cookies that a response sets, as they are written; not the one of a known client, which outlives sessions. */
 export function cookiesOf({ headers }: Answer): string[] {
-  return headers.getSetCookie();
+  return headers.getSetCookie().filter((cookie) => !/^\w+_kc=/.test(cookie));
 }
 
 /** One part of a token, encoded. */

@@ -1,5 +1,4 @@
 // The change of a master admin's own password, which ends its other sessions.
-import { clearUnlessLocked } from '../../../storage/lockouts.ts';
 import { isUuid } from '../../../storage/sql/ids.ts';
 import { findMaster, replaceMasterPassword } from '../../../storage/control/master-admins.ts';
 import { insertRevocations } from '../../../storage/control/revocations.ts';
@@ -11,6 +10,7 @@ import type { RequestOrigin } from '../../contract/route.ts';
 import type { Principal } from '../../scope.ts';
 import {
   beginAttempt,
+  clearFailures,
   CredentialsChanged,
   failAttempt,
   tryExclusively,
@@ -21,7 +21,7 @@ import { checkNewPassword } from '../passwords/policy.ts';
 
 type ChangeDeps = Pick<
   Deps,
-  'databases' | 'passwords' | 'policies' | 'revocations' | 'newId' | 'now'
+  'databases' | 'passwords' | 'policies' | 'revocations' | 'secrets' | 'newId' | 'now'
 >;
 
 /**
@@ -48,7 +48,7 @@ export async function changeMasterPassword(
     const revoked = [revocations.row('subject', id, { spared: jti })];
     await revokeSessions(sql, 'control', { principalId: id, spared: isUuid(jti) ? jti : undefined, now });
     await insertRevocations(sql, revoked);
-    await clearUnlessLocked(sql, 'control', attempt);
+    await clearFailures(sql, deps, attempt);
     await auditSystem(sql, deps, {
       actor: known.username,
       action: 'password_change',

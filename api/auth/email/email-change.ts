@@ -30,7 +30,7 @@ const noticeLifeSeconds = 86_400;
  * `401 bad_credentials` for a wrong password, which counts like a failed login, and `429 too_many_requests`.
  */
 export async function requestEmailChange(
-  deps: Pick<Deps, 'databases' | 'mail' | 'mailBudgets' | 'passwords' | 'newId' | 'now'>,
+  deps: Pick<Deps, 'databases' | 'mail' | 'mailBudgets' | 'passwords' | 'secrets' | 'newId' | 'now'>,
   workspace: WorkspaceDefinition,
   change: { email: string; password: string } & Caller,
 ): Promise<void> {

@@ -13,6 +13,8 @@ import { auditInSchema } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { ApiError, fail } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
+import { networkOf } from '../../http/client-network.ts';
+import { readKnownClient } from './known-client.ts';
 
 /** An attempt to log in, or to prove the same credentials. */
 export interface Attempt {
@@ -21,7 +23,7 @@ export interface Attempt {
   schema: ServerSchema;
   /** The kind of principal: an end-user may have the address of an admin. */
   as: SessionKind;
-  /** The key that failures are counted by. A name that does not exist has one like any other. */
+  /** The name as failures are counted by it. A name that does not exist has one like any other. */
   subject: string;
   /** The name that was tried. */
   actor: string;
@@ -34,9 +36,33 @@ export interface Attempt {
 /** For a caller whose name is known, or for a response that must not tell whether the name exists. */
 type Proof = 'password' | 'code';
 
-type AttemptDeps = Pick<Deps, 'newId' | 'now'>;
+type AttemptDeps = Pick<Deps, 'newId' | 'now' | 'secrets'>;
 
-const limits: LockoutLimits = { failures: 5, windowMs: 300_000, lockMs: 300_000 };
+/** Failures of one client. */
+const clientLimits: LockoutLimits = { failures: 5, windowMs: 300_000, lockMs: 300_000 };
+/** Failures of all clients together: somebody guesses from many networks. */
+const nameLimits: LockoutLimits = { ...clientLimits, failures: 50 };
+
+/** The keys that the failures of an attempt are counted by. */
+interface FailureKeys {
+  /** The name at one client: the network of its address, or a client that has signed in before. */
+  client: string;
+  /** The name alone; undefined for a client that has signed in before, which the guesses of others do not lock out. */
+  name: string | undefined;
+}
+
+function keysOf({ secrets }: Pick<Deps, 'secrets'>, { subject, origin }: Attempt): FailureKeys {
+  const known = readKnownClient({ secrets }, subject, origin.knownClient);
+  return known === undefined
+    ? { client: `${subject}\n${networkOf(origin.ip)}`, name: subject }
+    : { client: `${subject}\n${known}`, name: undefined };
+}
+
+/** The end of the lock of an attempt's client or name; undefined when neither is locked. */
+async function findAttemptLock(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promise<Date | undefined> {
+  const { client, name = client } = keysOf(deps, attempt);
+  return await findLock(sql, attempt.schema, { subject: client, other: name, now: attempt.now });
+}
 
 /** A name as it is compared and counted, in lower case and without spaces around it. */
 export function normalizeName(name: string): string {
@@ -48,8 +74,7 @@ export function normalizeName(name: string): string {
  * wait for other attempts as `tryExclusively` does, because attempts that wait hold connections.
  */
 export async function beginAttempt(deps: AttemptDeps, attempt: Attempt): Promise<void> {
-  const { connection, schema } = attempt;
-  const until = await connection.run((sql) => findLock(sql, schema, attempt));
+  const until = await attempt.connection.run((sql) => findAttemptLock(sql, deps, attempt));
   if (until !== undefined) await refuseLocked(deps, attempt, until);
 }
 
@@ -114,11 +139,11 @@ export async function tryExclusively<Result>(
   attempt: Attempt,
   work: (sql: Sql) => Promise<Result | undefined>,
 ): Promise<Result> {
-  const { connection, schema, subject } = attempt;
+  const { connection, subject } = attempt;
   try {
     const outcome = await connection.transaction(async (sql) => {
       // Sent together, and executed in this order.
-      const [, until] = await Promise.all([lockSubject(sql, subject), findLock(sql, schema, attempt)]);
+      const [, until] = await Promise.all([lockSubject(sql, subject), findAttemptLock(sql, deps, attempt)]);
       if (until !== undefined) throw new LockedOut(until);
       const result = await work(sql);
       return result === undefined ? { failed: await recordFailure(sql, deps, attempt) } : { result };
@@ -133,10 +158,20 @@ export async function tryExclusively<Result>(
 /** Ends an attempt with right credentials, in the transaction of `tryExclusively` that creates the session. */
 export async function completeAttempt(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promise<void> {
   const [until] = await Promise.all([
-    clearUnlessLocked(sql, attempt.schema, attempt),
+    clearFailures(sql, deps, attempt),
     auditAttempt(sql, deps, attempt, { action: 'login_success', details: {} }),
   ]);
   if (until !== undefined) throw new LockedOut(until);
+}
+
+/** Deletes the failures of an attempt's client, unless it is locked: then returns until when. */
+export async function clearFailures(
+  sql: Sql,
+  deps: AttemptDeps,
+  attempt: Attempt,
+): Promise<Date | undefined> {
+  const { client } = keysOf(deps, attempt);
+  return await clearUnlessLocked(sql, attempt.schema, { subject: client, now: attempt.now });
 }
 
 /**
@@ -153,13 +188,19 @@ export async function failAttempt(deps: AttemptDeps, attempt: Attempt): Promise<
 type Failure = Awaited<ReturnType<typeof countFailure>>;
 
 async function recordFailure(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promise<Failure> {
-  const { schema, subject, now } = attempt;
-  const failure = await countFailure(sql, schema, { subject, now, limits });
+  const { schema, now } = attempt;
+  const { client, name } = keysOf(deps, attempt);
+  const ofName = name === undefined
+    ? undefined
+    : await countFailure(sql, schema, { subject: name, now, limits: nameLimits });
+  const failure = ofName?.counted === false
+    ? ofName
+    : await countFailure(sql, schema, { subject: client, now, limits: clientLimits });
   const details = failure.lockedUntil === undefined ? {} : { locked_until: failure.lockedUntil };
   const action = failure.counted ? 'login_failed' : 'login_locked';
   await Promise.all([
     auditAttempt(sql, deps, attempt, { action, details }),
-    pruneLockouts(sql, schema, { now, limits }),
+    pruneLockouts(sql, schema, { now, limits: clientLimits }),
   ]);
   return failure;
 }

@@ -16,7 +16,8 @@ import {
 } from './attempt.ts';
 import type { Grant } from '../tokens/claims.ts';
 import type { TokenPair } from '../sessions/cookies.ts';
-import { draftSession, issueTokens, sessionStore } from '../sessions/sessions.ts';
+import { issueSignIn } from './issue-sign-in.ts';
+import { draftSession, sessionStore } from '../sessions/sessions.ts';
 import type { SignInDeps } from './sign-in-user.ts';
 
 /** The credentials of an admin. */
@@ -56,7 +57,7 @@ export async function loginAdmin(
     { owner, password, hash: known.password_hash },
     (hashes) => control.run((sql) => rehashAdmin(sql, known.id, hashes)),
   );
-  return { pair: await issueTokens(deps, draft), admin: showAdmin(known) };
+  return { pair: await issueSignIn(deps, attempt, draft), admin: showAdmin(known) };
 }
 
 /** The grant of an admin's token; undefined for an app that the admin does not reach. */

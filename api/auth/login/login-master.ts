@@ -15,7 +15,8 @@ import {
   unlessRehashed,
 } from './attempt.ts';
 import type { TokenPair } from '../sessions/cookies.ts';
-import { draftSession, issueTokens } from '../sessions/sessions.ts';
+import { issueSignIn } from './issue-sign-in.ts';
+import { draftSession } from '../sessions/sessions.ts';
 
 type LoginDeps = Pick<
   Deps,
@@ -76,5 +77,5 @@ export async function loginMaster(
     { owner: 'masters', password, hash: known.password_hash },
     (hashes) => control.run((sql) => rehashMaster(sql, known.id, hashes)),
   );
-  return { pair: await issueTokens(deps, draft), admin: showMaster(known) };
+  return { pair: await issueSignIn(deps, attempt, draft), admin: showMaster(known) };
 }

@@ -18,13 +18,8 @@ import type { Grant } from '../tokens/claims.ts';
 import type { TokenPair } from '../sessions/cookies.ts';
 import { draftToken, hashToken, makeToken } from '../email/one-time.ts';
 import { isDuplicateUser } from './register.ts';
-import {
-  issueTokens,
-  prepareSession,
-  type SessionDraft,
-  type SessionTerms,
-  sessionTerms,
-} from '../sessions/sessions.ts';
+import { prepareSession, type SessionDraft, type SessionTerms, sessionTerms } from '../sessions/sessions.ts';
+import { issueSignIn } from './issue-sign-in.ts';
 import { requireMethod } from './user-attempt.ts';
 
 /** The dependencies of a sign-in. */
@@ -98,7 +93,7 @@ export async function signInUser(
     throw error;
   });
   if ('challenge_id' in result) return result;
-  return { pair: await issueTokens(deps, result.draft), user: showUser(result.user) };
+  return { pair: await issueSignIn(deps, attempt, result.draft), user: showUser(result.user) };
 }
 
 /** The grant of a user's token. */

@@ -1,6 +1,7 @@
-// The two session cookies: the access token for every path, the refresh token for /_/auth only.
+// The session cookies: the access token for every path, the refresh token for /_/auth only, and that of a known client.
 import type { Config } from '../../../supervisor/protocol.ts';
 import type { ResponseOverrides } from '../../contract/route.ts';
+import { knownClientSeconds } from '../login/known-client.ts';
 
 /** Tokens and how long they live, in seconds. */
 export interface TokenPair {
@@ -8,6 +9,8 @@ export interface TokenPair {
   refresh_token: string;
   accessTtl: number;
   refreshTtl: number;
+  /** Tells later sign-ins that this client has signed in before; only a sign-in has it. */
+  knownClient?: string;
 }
 
 /** The body of a response that hands tokens over: `who` says whose they are. */
@@ -23,6 +26,10 @@ export function respondWithTokens<Who extends object>(
 function setSessionCookies(overrides: ResponseOverrides, config: Config, pair: TokenPair): void {
   add(overrides, config, { name: 'at', value: pair.access_token, path: '/', maxAge: pair.accessTtl });
   add(overrides, config, { name: 'rt', value: pair.refresh_token, path: '/_/auth', maxAge: pair.refreshTtl });
+  const { knownClient } = pair;
+  if (knownClient !== undefined) {
+    add(overrides, config, { name: 'kc', value: knownClient, path: '/', maxAge: knownClientSeconds });
+  }
 }
 
 /** Takes both cookies away. */
@@ -37,7 +44,7 @@ export function clearedAccessCookie({ http }: Pick<Config, 'http'>): [string, st
 }
 
 interface Cookie {
-  name: 'at' | 'rt';
+  name: 'at' | 'rt' | 'kc';
   value: string;
   path: string;
   maxAge: number;
