@@ -190,6 +190,8 @@ async function openWhenReachable(
         report: (done, total) =>
           send({ type: 'progress', message: `migrating databases: ${done} of ${total}` }),
         onReaped: (database) => observe({ type: 'workspace_reaped', database }),
+        onShareSpent: (share, workspace) =>
+          observe({ type: 'share_spent', share, workspace, client: undefined }),
         onFailure: logFailure({ observe }, 'keep databases'),
       });
     } catch (error) {

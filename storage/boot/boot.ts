@@ -15,6 +15,7 @@ import {
   limitTenantConnections,
   limitTenantDatabases,
 } from '../provision/roles.ts';
+import { findWorkspaceId } from '../control/workspaces.ts';
 import { ensureMasterAdmin } from '../control/master-admins.ts';
 import { Secrets } from '../secrets.ts';
 import { StartRefused } from './start-refused.ts';
@@ -41,6 +42,8 @@ export interface StorageOptions {
   /** The blob store, from which the files of deleted workspaces are removed. */
   blobs: BlobStore;
   onReaped: (database: string) => void;
+  /** Called when a share of a workspace is used up, undefined where it is deleted meanwhile. */
+  onShareSpent?: (share: string, workspace: string | undefined) => void;
   /** Called with errors of the background work, which is tried again. */
   onFailure: (error: unknown) => void;
   /** Other migrations than the program's own, for tests. */
@@ -77,6 +80,11 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     appPoolCap: options.appPoolCap,
     tenantConnections: tenantConnections(connections, workers),
     now: () => options.now().getTime(),
+    onSlow: (database) => {
+      databases.control.run((sql) => findWorkspaceId(sql, database))
+        .then((workspace) => options.onShareSpent?.('slow statements', workspace))
+        .catch(options.onFailure);
+    },
   });
   const cap = Math.max(options.workspacePoolCap, options.appPoolCap);
   const provisioning: Provisioning = {

@@ -20,6 +20,14 @@ export function connectionSettings(name = product) {
   };
 }
 
+/** Lift the timeouts that a tenant's database has: a provisioner's transaction may take long. */
+export const unboundedSettings = {
+  statement_timeout: '0',
+  lock_timeout: '0',
+  transaction_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+};
+
 /** The names of the open connections, whose responses may still come. */
 export class ConnectionNames {
   readonly #names = new Set<string>();

@@ -8,7 +8,7 @@ import type { Client } from './client.ts';
 import { Outage } from './outage.ts';
 import { PermitCount, unlimitedPermits } from './permits.ts';
 import { type Connection, type Endpoint, Pool, type Sql } from './pool.ts';
-import { ConnectionNames } from './connection-names.ts';
+import { ConnectionNames, unboundedSettings } from './connection-names.ts';
 import { isSocketFolder } from './driver/socket.ts';
 import { ConnectionScheduler } from './connection-scheduler.ts';
 import { WorkShares } from './shares/work-shares.ts';
@@ -23,18 +23,10 @@ export interface DatabasesOptions {
   appPoolCap: number;
   /** Connections that all tenant pools together may hold. */
   tenantConnections: number;
+  /** Called with the database of a workspace whose statements have to wait, since slow ones have its share. */
+  onSlow?: (database: string) => void;
   now: () => number;
 }
-
-/** Lifts the timeouts that a tenant's database has: a provisioner's transaction may take long. */
-const unbounded = {
-  settings: {
-    statement_timeout: '0',
-    lock_timeout: '0',
-    transaction_timeout: '0',
-    idle_in_transaction_session_timeout: '0',
-  },
-};
 
 const idleMs = 30_000;
 const sweepIntervalMs = 10_000;
@@ -87,7 +79,7 @@ export class Databases {
       this.#scheduler = new ConnectionScheduler({ slots: maxAtOnce, maxTurnMs });
       share = Math.min(share, maxAtOnce);
     }
-    this.#shares = new WorkShares(Math.max(share, options.appPoolCap));
+    this.#shares = new WorkShares(Math.max(share, options.appPoolCap), options.onSlow);
     this.#permits = new PermitCount({
       count: options.tenantConnections,
       timeoutMs: permitTimeoutMs,
@@ -149,7 +141,7 @@ export class Databases {
    * this process. Throws `StorageError`.
    */
   async visit(database: string, work: (connection: Connection) => Promise<void>): Promise<void> {
-    const endpoint = { ...this.#options.provisioner, ...unbounded, database };
+    const endpoint = { ...this.#options.provisioner, settings: unboundedSettings, database };
     await this.#withOwnConnection(endpoint, this.#visitPermits, work);
   }
 
@@ -207,7 +199,7 @@ export class Databases {
     const share = role === database ? {} : this.#shares.of(database);
     // No limit of silence: dropping the schema of a large app may take long.
     const pool = role === provisioner.username
-      ? new Pool({ ...provisioner, ...unbounded, database }, common)
+      ? new Pool({ ...provisioner, settings: unboundedSettings, database }, common)
       : new Pool(own, { ...common, silenceTimeoutMs, share });
     const pools = this.#pools.get(database) ?? new Map<string, Pool>();
     this.#pools.set(database, pools.set(role, pool));

@@ -88,3 +88,9 @@ export async function listWorkspaceDatabases(
   return await sql<{ id: string; database: string }[]>`
     select id, database from control.workspaces where ${wanted} order by id`;
 }
+
+/** The id of the workspace that has a database, or undefined. */
+export async function findWorkspaceId(sql: Sql, database: string): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`select id from control.workspaces where database = ${database}`;
+  return row?.id;
+}

@@ -14,20 +14,25 @@ export interface WorkShare {
 const timeoutMs = 10_000;
 /** Statements that keep a core busy gain nothing when there are more of them than cores, but keep others from a core. */
 const maxSlow = Math.max(2, availableParallelism());
+/** While a workspace has to wait for its slow statements, that is reported so often, in milliseconds. */
+const reportMs = 60_000;
 /** A workspace counts as working for so long after a statement, in milliseconds. */
 const presentMs = 1_000;
 
 /** The shares of all workspaces, by the names of their databases. */
 export class WorkShares {
   readonly #maxAtWork: number;
+  readonly #onSlow: (database: string) => void;
   readonly #shares = new Map<string, WorkShare>();
   /** The workspace that worked last, when, and when another one did. */
   #last: string | undefined;
   #lastAt = -Infinity;
   #otherAt = -Infinity;
 
-  constructor(maxAtWork: number) {
+  /** `onSlow` is called with the database of a workspace whose statements have to wait, since slow ones have its share. */
+  constructor(maxAtWork: number, onSlow: (database: string) => void = () => undefined) {
     this.#maxAtWork = maxAtWork;
+    this.#onSlow = onSlow;
   }
 
   /** The share of a workspace. */
@@ -35,9 +40,16 @@ export class WorkShares {
     const known = this.#shares.get(database);
     if (known !== undefined) return known;
     const cost = new StatementCost();
-    const count = () =>
-      cost.isSlow && this.#isContended(database) ? Math.min(maxSlow, this.#maxAtWork) : this.#maxAtWork;
-    const share = { cost, permits: new PermitCount({ count, timeoutMs }) };
+    const isBounded = () => cost.isSlow && this.#isContended(database);
+    const count = () => isBounded() ? Math.min(maxSlow, this.#maxAtWork) : this.#maxAtWork;
+    let reportedAt = -Infinity;
+    const reclaim = () => {
+      const now = performance.now();
+      if (now - reportedAt < reportMs || !isBounded()) return;
+      reportedAt = now;
+      this.#onSlow(database);
+    };
+    const share = { cost, permits: new PermitCount({ count, timeoutMs, reclaim }) };
     this.#shares.set(database, share);
     return share;
   }

@@ -48,3 +48,19 @@ it('is all of it again for those who wait, once its statements are quick', async
   await Promise.all(waiting);
   expect(takeAll(shares, 'b')).toBe(all);
 });
+
+it('is reported when slow statements keep others of their workspace waiting, once a minute', () => {
+  const reported: string[] = [];
+  const shares = new WorkShares(all, (database) => reported.push(database));
+  makeSlow(shares, 'a');
+  const { permits } = shares.of('a');
+  for (let count = 0; count < all; count++) permits.tryTake();
+  const waiting = [permits.take()];
+  expect(reported).toEqual([]);
+  shares.note('b');
+  waiting.push(permits.take(), permits.take());
+  expect(reported).toEqual(['a']);
+  // More than were taken at first, since the first who waited give theirs back too.
+  for (let count = 0; count < all + waiting.length; count++) permits.give();
+  return Promise.all(waiting);
+});
