@@ -16,8 +16,8 @@ export interface RemainderOptions extends Sharing {
   /** Counts what is used by all processes. */
   count: () => Promise<number>;
   /**
-   * True when usage also grows without a claim. Then a count is valid for five seconds when the quota is nearly used up, and for
-   * some minutes while no more than a small part of what was left is claimed.
+   * True when usage also grows without a claim. Then a count is valid for five seconds, and for as long as no more than a small
+   * part of what was left is claimed. Of a large quota, a little is granted before the first count.
    */
   leaks: boolean;
   now: () => number;
@@ -32,8 +32,8 @@ export interface Claim {
 
 /** The life of a count that expires, and the length of a window that processes share by. */
 const windowMs = 5_000;
-/** The life of a count with much left, where usage grows without a claim. */
-const maxAgeMs = 300_000;
+/** The part of a quota that is granted before the first count: most apps never write as much between two starts. */
+const freePart = 1 / 1_000;
 /** Claims and what grows along with them: rows and indexes may take up so many times the bytes of their JSON. */
 const growth = 20;
 /** Counts take at most a tenth of the time, however many claims fail. */
@@ -71,10 +71,14 @@ export class Remainder {
 
   /** Claims `max`, or all that is left when that is at least `min`. Undefined when less is left. */
   async take(quota: number, { min, max }: { min: number; max: number }): Promise<Claim | undefined> {
-    while (this.#counting !== undefined || this.#isStale(quota)) await this.#count(quota);
-    if (this.#left < min && this.#options.isAlone) await this.#countAgain(quota);
-    if (this.#left < min) return undefined;
-    const amount = Math.min(this.#left, max);
+    const isFree = this.#isFree(quota, max);
+    if (!isFree) {
+      while (this.#counting !== undefined || this.#isStale(quota)) await this.#count(quota);
+      if (this.#left < min && this.#options.isAlone) await this.#countAgain(quota);
+      if (this.#left < min) return undefined;
+    }
+    // From here on without a wait: others must not be granted the same.
+    const amount = isFree ? max : Math.min(this.#left, max);
     this.#left -= amount;
     this.#claimed += amount;
     this.#granted += amount;
@@ -87,11 +91,17 @@ export class Remainder {
     };
   }
 
+  /** True of a claim that is granted without a count. */
+  #isFree(quota: number, max: number): boolean {
+    const isCounted = this.#quota !== undefined || this.#counting !== undefined;
+    return this.#options.leaks && !isCounted && this.#granted + max <= quota * freePart;
+  }
+
   #isStale(quota: number): boolean {
     if (this.#quota !== quota) return true;
     const { isAlone, leaks, now } = this.#options;
     const age = now() - this.#countedAt;
-    if (leaks) return age > maxAgeMs || (age > windowMs && this.#granted * growth >= this.#leftThen);
+    if (leaks) return age > windowMs && this.#granted * growth >= this.#leftThen;
     return !isAlone && windowAt(now()) !== windowAt(this.#countedAt);
   }
 

@@ -53,6 +53,28 @@ it('counts again after five seconds where usage grows without a claim', async ()
   expect(await remainder.take(10, one)).toBeUndefined();
 });
 
+it('of a large quota grants a thousandth before it counts, and counts again when a twentieth of what was left is claimed', async () => {
+  const state = { counts: 0, time: 0 };
+  const remainder = roomOf({
+    leaks: true,
+    now: () => state.time,
+    count: () => Promise.resolve(state.counts++ * 0),
+  });
+  const take = (amount: number) => remainder.take(100_000, { min: amount, max: amount });
+  await take(60);
+  await take(40);
+  expect(state.counts).toBe(0);
+  await take(1);
+  expect(state.counts).toBe(1);
+  state.time = 3_600_000;
+  await take(4_900);
+  await take(1);
+  expect(state.counts).toBe(1);
+  await take(100);
+  await take(1);
+  expect(state.counts).toBe(2);
+});
+
 it('counts for a tenth of the time at most', async () => {
   const begun: number[] = [];
   const remainder = roomOf({
