@@ -9,21 +9,27 @@ export interface LockoutLimits {
   lockMs: number;
 }
 
+/** A subject whose failures are counted, and its limits. */
+export interface LockoutCounter {
+  subject: string;
+  limits: LockoutLimits;
+}
+
 /**
  * A time further ahead than this was written under a clock that has since been set back, and is ignored. The clocks of
  * several machines differ by less.
  */
 const maxAheadMs = 60_000;
 
-/** The end of the lock of a subject, or of one of two; undefined when none is locked. */
+/** The end of the last lock of these subjects; undefined when none is locked. */
 export async function findLock(
   sql: Sql,
   schema: ServerSchema,
-  { subject, other = subject, now }: { subject: string; other?: string; now: Date },
+  { subjects, now }: { subjects: readonly string[]; now: Date },
 ): Promise<Date | undefined> {
   const [row] = await sql<{ locked_until: Date }[]>`
     select locked_until from ${table(sql, schema)} as known
-    where subject in (${subject}, ${other}) and ${holds(sql, now)}
+    where subject = any(${[...subjects]}) and ${holds(sql, now)}
     order by locked_until desc limit 1`;
   return row?.locked_until;
 }
@@ -40,7 +46,7 @@ export async function lockSubject(sql: Sql, subject: string): Promise<void> {
 export async function countFailure(
   sql: Sql,
   schema: ServerSchema,
-  { subject, now, limits }: { subject: string; now: Date; limits: LockoutLimits },
+  { subject, now, limits }: LockoutCounter & { now: Date },
 ): Promise<{ counted: boolean; lockedUntil: Date | undefined }> {
   const since = new Date(now.getTime() - limits.windowMs);
   const until = new Date(now.getTime() + limits.lockMs);
@@ -59,7 +65,7 @@ export async function countFailure(
     where (${holds(sql, now)}) is not true
     returning locked_until`;
   if (row !== undefined) return { counted: true, lockedUntil: row.locked_until ?? undefined };
-  return { counted: false, lockedUntil: await findLock(sql, schema, { subject, now }) };
+  return { counted: false, lockedUntil: await findLock(sql, schema, { subjects: [subject], now }) };
 }
 
 /** Deletes a subject's failures after a completed login, unless it is locked: then returns until when. */
@@ -76,7 +82,7 @@ export async function clearUnlessLocked(
   };
   // Sent together, done one after the other. A simultaneous failure may lock the subject while the delete waits for it,
   // and the delete then spares the row. A statement is sent when it is first awaited, so each has a function.
-  const [, until] = await Promise.all([clear(), findLock(sql, schema, { subject, now })]);
+  const [, until] = await Promise.all([clear(), findLock(sql, schema, { subjects: [subject], now })]);
   return until;
 }
 

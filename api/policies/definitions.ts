@@ -93,6 +93,14 @@ export const policyDefinitions = {
     default: ({ auth }) => auth.otp_ttl_sec,
     usable: [1, decadeSeconds],
   },
+  'otp.digits': {
+    kind: 'range',
+    meaning: 'Digits of a mailed code.',
+    min: 6,
+    max: () => 10,
+    default: () => 8,
+    usable: [6, 10],
+  },
   'storage.max_upload_mb': {
     kind: 'range',
     meaning: 'Largest upload in MB of 1,048,576 bytes.',

@@ -76,7 +76,7 @@ export const passwordResetConfirm = route({
 export const otpRequest = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/otp/request',
-  summary: 'Mails a login code of six digits.',
+  summary: 'Mails a login code.',
   scope: 'anyone',
   body: object({ email: emailText }),
   status: 200,
@@ -95,7 +95,7 @@ export const otpLogin = route({
   scope: 'anyone',
   body: object({
     email: emailText,
-    code: string({ max: 20 }),
+    code: string({ max: 100 }),
     app: onlyApp,
   }),
   ...signInResponses,

@@ -98,6 +98,18 @@ export async function redeemToken(
   return row;
 }
 
+/** Counts a wrong code against the pending code of an address, and voids that after `max` of them. */
+export async function countWrongCode(
+  sql: Sql,
+  { email, max, now }: { email: string; max: number; now: Date },
+): Promise<void> {
+  await sql`
+    update workspace.one_time_tokens set
+      wrong_codes = wrong_codes + 1,
+      used_at = case when wrong_codes + 1 >= ${max} then ${now}::timestamptz end
+    where purpose = 'otp' and email = ${email} and used_at is null and expires_at > ${now}`;
+}
+
 /** Invalidates the pending tokens of a user: all, or those of one purpose. */
 export async function voidTokens(
   sql: Sql,

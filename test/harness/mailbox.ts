@@ -22,7 +22,7 @@ export async function secretFor(address: string, count = 1): Promise<string> {
 
 /** The token or code that stands alone on a line of a mail. */
 export function secretIn(mail: string): string | undefined {
-  return /^(?:[\w-]{43}|\d{6})\r?$/m.exec(mail)?.[0].trim();
+  return /^(?:[\w-]{43}|\d{6,10})\r?$/m.exec(mail)?.[0].trim();
 }
 
 /** Every mail that was ever sent, in the order of the files' names. */

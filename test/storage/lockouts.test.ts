@@ -26,7 +26,9 @@ function failAt(subject: string, seconds: number) {
 }
 
 function lockAt(subject: string, seconds: number) {
-  return storage.databases.control.run((sql) => findLock(sql, 'control', { subject, now: at(seconds) }));
+  return storage.databases.control.run((sql) =>
+    findLock(sql, 'control', { subjects: [subject], now: at(seconds) })
+  );
 }
 
 describe('auth.lockout: the window', () => {

@@ -5,6 +5,7 @@ import type { LoginMethod, OneTimeToken, TokenPurpose } from '../../../storage/w
 import type { Secrets } from '../../../storage/secrets.ts';
 import type { Deps } from '../../deps.ts';
 import { failValidation } from '../../errors.ts';
+import { readTypedCode } from '../typed-code.ts';
 
 /** The life of a mailed token. */
 export const mailedTokenLifeSeconds = 3_600;
@@ -13,16 +14,15 @@ export const mailedTokenLifeSeconds = 3_600;
 export const mailLimits: MailBudget = { burst: 5, everySeconds: 60 };
 
 const tokenBytes = 32;
-const codeDigits = 6;
 
 /** Creates a token of 256 random bits. */
 export function makeToken(): string {
   return randomBytes(tokenBytes).toString('base64url');
 }
 
-/** Creates a code of six digits. */
-export function makeCode(): string {
-  return String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0');
+/** Creates a code of so many digits. */
+export function makeCode(digits: number): string {
+  return String(randomInt(10 ** digits)).padStart(digits, '0');
 }
 
 /** Hashes a token as it is stored. */
@@ -30,12 +30,12 @@ export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** Hashes a code as it is stored, without its spaces. The hash has a key, because all codes are tried in little time. */
+/** Hashes a code as it is stored. The hash has a key, because all codes are tried in little time. */
 export function hashCode(
   secrets: Secrets,
   { workspace, email, code }: { workspace: string; email: string; code: string },
 ): Buffer {
-  return secrets.keyedHash(`otp ${workspace} ${email}`, code.replaceAll(/\s/g, ''));
+  return secrets.keyedHash(`otp ${workspace} ${email}`, readTypedCode(code));
 }
 
 /** The recipient of a mail that a client asks for. */

@@ -1,6 +1,7 @@
 // The login by a mailed code, which also registers the user of an address.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import {
+  countWrongCode,
   findToken,
   redeemToken,
   replaceToken,
@@ -21,6 +22,9 @@ import { proveAddress } from './prove-address.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from '../login/sign-in-user.ts';
 import { requireMethod, userAttempt } from '../login/user-attempt.ts';
 
+/** Wrong codes that void the mailed one, from whatever clients. */
+const maxWrongCodes = 5;
+
 type OtpDeps = SignInDeps & Pick<Deps, 'revocations'>;
 
 /** Mails a code to an address, whether or not it has a user. Earlier codes become invalid. */
@@ -32,7 +36,8 @@ export async function requestOtp(
   await requireMethod(deps, 'otp', { workspace });
   const { value: lifeSeconds } = await deps.policies.range('otp.ttl_sec', { workspace });
   const { email, isSpent } = await chooseRecipient(deps, { workspace, email: normalizeName(text), ip });
-  const secret = makeCode();
+  const { value: digits } = await deps.policies.range('otp.digits', { workspace });
+  const secret = makeCode(digits);
   const hash = hashCode(deps.secrets, { workspace, email, code: secret });
   const token = draftToken(deps, { purpose: 'otp', email, userId: undefined, hash, lifeSeconds, now });
   const replaced = await deps.databases.workspace(database)
@@ -53,13 +58,16 @@ export async function loginByOtp(
     now: Date;
   },
 ): Promise<SignInOutcome> {
-  const attempt = userAttempt(deps, workspace, { email, proof: 'code', origin, now });
+  const attempt = userAttempt(deps, workspace, { email, proof: 'mailed code', origin, now });
   await beginAttempt(deps, attempt);
   const hash = hashCode(deps.secrets, { workspace: workspace.id, email: attempt.actor, code });
   const mostUsers = await quotaLimit(deps.policies, 'quota.users', { workspace: workspace.id, app });
   const query = { purpose: 'otp', hash, now } as const;
   const prove = async (sql: Sql) => {
-    if (await findToken(sql, query) === undefined) return undefined;
+    if (await findToken(sql, query) === undefined) {
+      await countWrongCode(sql, { email: attempt.actor, max: maxWrongCodes, now });
+      return undefined;
+    }
     // Locks the user before the token, like `redeemMailed`.
     const id = await findUserId(sql, attempt.actor);
     const user = id === undefined ? undefined : await lockUser(sql, id) ?? failNoUser();

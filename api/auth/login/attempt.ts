@@ -4,6 +4,7 @@ import {
   clearUnlessLocked,
   countFailure,
   findLock,
+  type LockoutCounter,
   type LockoutLimits,
   lockSubject,
   pruneLockouts,
@@ -34,7 +35,7 @@ export interface Attempt {
 }
 
 /** For a caller whose name is known, or for a response that must not tell whether the name exists. */
-type Proof = 'password' | 'code';
+type Proof = 'password' | 'code' | 'mailed code';
 
 type AttemptDeps = Pick<Deps, 'newId' | 'now' | 'secrets'>;
 
@@ -43,25 +44,29 @@ const clientLimits: LockoutLimits = { failures: 5, windowMs: 300_000, lockMs: 30
 /** Failures of all clients together: somebody guesses from many networks. */
 const nameLimits: LockoutLimits = { ...clientLimits, failures: 50 };
 
-/** The keys that the failures of an attempt are counted by. */
-interface FailureKeys {
-  /** The name at one client: the network of its address, or a client that has signed in before. */
-  client: string;
-  /** The name alone; undefined for a client that has signed in before, which the guesses of others do not lock out. */
-  name: string | undefined;
+/** Wrong mailed codes of one network, for whatever names: anybody may have one mailed to any address. */
+const codeLimits: LockoutLimits = { failures: 20, windowMs: 600_000, lockMs: 600_000 };
+
+/** The counters of an attempt's failures, that of its client first. */
+function countersOf(
+  deps: Pick<Deps, 'secrets'>,
+  { subject, origin, proof }: Attempt,
+): [LockoutCounter, ...LockoutCounter[]] {
+  const known = readKnownClient(deps, subject, origin.knownClient);
+  // The guesses of others do not lock out a client that has signed in before.
+  if (known !== undefined) return [{ subject: `${subject}\n${known}`, limits: clientLimits }];
+  const network = networkOf(origin.ip);
+  return [
+    { subject: `${subject}\n${network}`, limits: clientLimits },
+    { subject, limits: nameLimits },
+    ...proof === 'mailed code' ? [{ subject: `codes\n${network}`, limits: codeLimits }] : [],
+  ];
 }
 
-function keysOf({ secrets }: Pick<Deps, 'secrets'>, { subject, origin }: Attempt): FailureKeys {
-  const known = readKnownClient({ secrets }, subject, origin.knownClient);
-  return known === undefined
-    ? { client: `${subject}\n${networkOf(origin.ip)}`, name: subject }
-    : { client: `${subject}\n${known}`, name: undefined };
-}
-
-/** The end of the lock of an attempt's client or name; undefined when neither is locked. */
+/** The end of the last lock of an attempt's counters; undefined when there is none. */
 async function findAttemptLock(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promise<Date | undefined> {
-  const { client, name = client } = keysOf(deps, attempt);
-  return await findLock(sql, attempt.schema, { subject: client, other: name, now: attempt.now });
+  const subjects = countersOf(deps, attempt).map(({ subject }) => subject);
+  return await findLock(sql, attempt.schema, { subjects, now: attempt.now });
 }
 
 /** A name as it is compared and counted, in lower case and without spaces around it. */
@@ -170,8 +175,8 @@ export async function clearFailures(
   deps: AttemptDeps,
   attempt: Attempt,
 ): Promise<Date | undefined> {
-  const { client } = keysOf(deps, attempt);
-  return await clearUnlessLocked(sql, attempt.schema, { subject: client, now: attempt.now });
+  const [{ subject }] = countersOf(deps, attempt);
+  return await clearUnlessLocked(sql, attempt.schema, { subject, now: attempt.now });
 }
 
 /**
@@ -189,18 +194,14 @@ type Failure = Awaited<ReturnType<typeof countFailure>>;
 
 async function recordFailure(sql: Sql, deps: AttemptDeps, attempt: Attempt): Promise<Failure> {
   const { schema, now } = attempt;
-  const { client, name } = keysOf(deps, attempt);
-  const ofName = name === undefined
-    ? undefined
-    : await countFailure(sql, schema, { subject: name, now, limits: nameLimits });
-  const failure = ofName?.counted === false
-    ? ofName
-    : await countFailure(sql, schema, { subject: client, now, limits: clientLimits });
+  const [own, ...others] = countersOf(deps, attempt);
+  const failure = await countFailure(sql, schema, { ...own, now });
+  for (const counter of failure.counted ? others : []) await countFailure(sql, schema, { ...counter, now });
   const details = failure.lockedUntil === undefined ? {} : { locked_until: failure.lockedUntil };
   const action = failure.counted ? 'login_failed' : 'login_locked';
   await Promise.all([
     auditAttempt(sql, deps, attempt, { action, details }),
-    pruneLockouts(sql, schema, { now, limits: clientLimits }),
+    pruneLockouts(sql, schema, { now, limits: codeLimits }),
   ]);
   return failure;
 }
@@ -209,6 +210,7 @@ async function recordFailure(sql: Sql, deps: AttemptDeps, attempt: Attempt): Pro
 const failureMessages: Readonly<Record<Proof, string>> = {
   password: 'the password is wrong',
   code: 'the code is wrong, has expired or has been used',
+  'mailed code': 'the code is wrong, has expired or has been used',
 };
 
 function failWithCredentials(attempt: Attempt, { counted, lockedUntil }: Failure): never {

@@ -44,7 +44,7 @@ export interface SignIn {
   /** The method of the first step. */
   method: LoginMethod;
   /**
-   * Redeems the credentials and returns the user. Returns undefined, having changed nothing, for wrong ones. It runs in
+   * Redeems the credentials and returns the user. Returns undefined for wrong ones, having changed nothing but counts. It runs in
    * the transaction that creates the session, so simultaneous sign-ins cannot redeem the same. It runs again, in another
    * transaction, when the user that it creates was registered at that moment.
    */

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import type { Secrets } from '../../../storage/secrets.ts';
+import { readTypedCode } from '../typed-code.ts';
 
 /** A new secret, for the user's authenticator and for the database. */
 export interface TotpSecret {
@@ -39,9 +40,11 @@ export function findTimeStep(
   secrets: Secrets,
   { userId, sealed, code, now }: { userId: string; sealed: Buffer; code: string; now: Date },
 ): number | undefined {
+  const token = readTypedCode(code);
+  if (!/^\d{6}$/.test(token)) return undefined;
   const secret = Secret.fromBase32(secrets.open('totp', userId, sealed).toString('utf8'));
   const delta = generator(secret, { issuer: '', label: 'x' }).validate({
-    token: code.replaceAll(' ', ''),
+    token,
     timestamp: now.getTime(),
     window: 1,
   });
@@ -57,9 +60,9 @@ export function makeRecoveryCodes(secrets: Secrets, userId: string): { codes: st
   return { codes, hashes: codes.map((code) => hashRecoveryCode(secrets, userId, code)) };
 }
 
-/** How a recovery code is stored; its case, spaces and hyphens say nothing. */
+/** How a recovery code is stored. Its case, white space, hyphens and the script of its digits do not count. */
 export function hashRecoveryCode(secrets: Secrets, userId: string, code: string): Buffer {
-  return secrets.keyedHash(`recovery ${userId}`, code.toLowerCase().replaceAll(/[\s-]/g, ''));
+  return secrets.keyedHash(`recovery ${userId}`, readTypedCode(code).toLowerCase().replaceAll('-', ''));
 }
 
 function generator(secret: Secret, { issuer, label }: { issuer: string; label: string }): TOTP {

@@ -56,6 +56,51 @@ describe('otp', () => {
     expectOk(await login(email, ` ${code.slice(0, 3)} ${code.slice(3)}\n`));
   });
 
+  it('takes a code in the digits of another script', async () => {
+    const email = freshEmail();
+    expectOk(await request(email));
+    const code = await secretFor(email);
+    expect(code).toMatch(/^\d{8}$/);
+    expectOk(await login(email, [...code].map((digit) => '٠١٢٣٤٥٦٧٨٩'[Number(digit)]).join('')));
+  });
+
+  it.each([['six', 6], ['ten', 10]])(
+    'has %s digits where policy otp.digits says so',
+    async (_word, digits) => {
+      const place = await ownWorkspace();
+      const bound = { kind: 'range', min: digits, max: digits };
+      expectOk(await place.admin.put(`${place.path}/policies/otp.digits`, bound));
+      const email = freshEmail();
+      expectOk(await as().post(`${place.path}/auth/otp/request`, { email }));
+      const code = await secretFor(email);
+      expect(code).toHaveLength(digits);
+      expectOk(await as().post(`${place.path}/auth/otp/login`, { email, code }));
+    },
+  );
+
+  it('auth.guessing: is void after five wrong ones, also for a client that is not locked', async () => {
+    const user = await ownUser(own);
+    const signedIn = await as().post(`${auth}/users/login`, { email: user.email, password: user.password });
+    const cookie = signedIn.headers.getSetCookie().find((each) => each.startsWith('svc_kc='));
+    expectOk(await request(user.email));
+    const code = await secretFor(user.email);
+    for (let guess = 0; guess < 5; guess++) {
+      expect((await login(user.email, other(code))).status).toBe(401);
+    }
+    const headers = { Cookie: cookie?.split(';')[0] ?? '' };
+    const right = await as().post(`${auth}/otp/login`, { email: user.email, code }, headers);
+    expect(right.body.code).toBe('bad_credentials');
+  });
+
+  it('auth.guessing: wrong ones of a network count for all addresses together', async () => {
+    const { path } = await ownWorkspace();
+    const guess = () => as().post(`${path}/auth/otp/login`, { email: freshEmail(), code: '00000000' });
+    for (let times = 0; times < 20; times++) expect((await guess()).status).toBe(401);
+    const refused = await guess();
+    expect(refused.body.code).toBe('too_many_requests');
+    expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(500);
+  });
+
   it('makes earlier codes worthless with every request', async () => {
     const email = freshEmail();
     expectOk(await request(email));
