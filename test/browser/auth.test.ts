@@ -34,6 +34,7 @@ beforeAll(async () => {
     dataDir: join(home, 'data'),
     config: {
       'cors.allowed_origins': [pages.origin],
+      egress: { private_hosts: 'loopback' },
       mail: { transport: 'smtp', smtp: { url: post.url } },
     },
   });

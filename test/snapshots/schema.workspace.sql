@@ -140,6 +140,7 @@ table one_time_tokens
   expires_at timestamp with time zone not null
   used_at timestamp with time zone
   method text
+  wrong_codes smallint not null default 0
   CREATE INDEX one_time_tokens_email ON workspace.one_time_tokens USING btree (email, purpose) WHERE (used_at IS NULL)
   CREATE INDEX one_time_tokens_expires_at ON workspace.one_time_tokens USING btree (expires_at)
   CREATE INDEX one_time_tokens_hash ON workspace.one_time_tokens USING btree (hash)
