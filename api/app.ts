@@ -28,7 +28,7 @@ import { createContext } from './pipeline/request-context.ts';
 import { logRequest, type RequestLog } from './pipeline/request-log.ts';
 import { requireReady } from './pipeline/setup-gate.ts';
 import { findTarget } from './target.ts';
-import { QuotaExceeded } from './usage/quota.ts';
+import { noteExceeded } from './usage/quota.ts';
 
 /** The parts that the steps of a request share. */
 interface Pipeline extends RequestGuards {
@@ -56,9 +56,7 @@ async function serve(pipeline: Pipeline, event: H3Event, match: RouteMatch): Pro
       : renderResponse(pipeline, request, result);
   } catch (thrown) {
     const error = await explainFailure(deps.definitions, log.target, thrown);
-    if (error instanceof QuotaExceeded) {
-      deps.spentShares.note({ share: error.quota, workspace: log.target.workspace?.id });
-    }
+    noteExceeded(deps, error, log.target.workspace?.id);
     response = renderResponse(pipeline, request, errorResponse(deps, request, error));
   }
   if (hasPriority) deps.traffic.ended();

@@ -13,6 +13,7 @@ import { removeRecord } from '../records/remove.ts';
 import { updateRecord } from '../records/update.ts';
 import { unboundedAccess } from '../rules/access.ts';
 import { requireCollection } from '../target.ts';
+import { noteExceeded } from '../usage/quota.ts';
 import { findUserRecord } from '../users/records.ts';
 import type { RecordCaller } from '../hooks/ports.ts';
 import type { CallContext } from '../hooks/pool/generation.ts';
@@ -89,7 +90,12 @@ export async function handleCall(
   call: CallFrame,
   context: CallContext,
 ): Promise<unknown> {
-  return await dispatch({ deps, app: await findOwnApp(deps, app), context }, call);
+  try {
+    return await dispatch({ deps, app: await findOwnApp(deps, app), context }, call);
+  } catch (error) {
+    noteExceeded(deps, error, app.workspace.id);
+    throw error;
+  }
 }
 
 function dispatch(scope: CallScope, call: CallFrame): unknown {

@@ -33,13 +33,18 @@ const mailSchema = object({
 
 /** Enqueues a mail. Throws `400 validation`, and `429` when the app or its workspace has sent too many. */
 export async function sendForHook(
-  deps: Pick<Deps, 'databases' | 'mail' | 'now'>,
+  deps: Pick<Deps, 'databases' | 'mail' | 'spentShares' | 'now'>,
   { schema, workspace }: AppIdentity,
   mail: HookMail,
 ): Promise<null> {
   const { to, subject, text, html } = check(mail, mailSchema);
   const { id, database } = workspace;
   const now = deps.now();
+  const refuse = (spender: string, { burst, everySeconds }: MailBudget): never => {
+    deps.spentShares.note({ share: 'mail of hooks', workspace: id });
+    const bounds = `${burst} mails at once, then ${60 / everySeconds} a minute`;
+    fail('too_many_requests', `the hooks of ${spender} may send ${bounds}`);
+  };
   // In one transaction, so that what one budget refuses costs the other nothing.
   await deps.databases.workspace(database).transaction(async (sql) => {
     const spend = (key: string, limits: MailBudget) =>
@@ -50,9 +55,4 @@ export async function sendForHook(
   const content = { subject, text, html };
   await deps.mail.enqueue({ workspace: id, to, content, lifeSeconds });
   return null;
-}
-
-function refuse(spender: string, { burst, everySeconds }: MailBudget): never {
-  const bounds = `${burst} mails at once, then ${60 / everySeconds} a minute`;
-  fail('too_many_requests', `the hooks of ${spender} may send ${bounds}`);
 }

@@ -157,7 +157,7 @@ export const policyDefinitions = {
     kind: 'range',
     meaning: 'MB a second that a workspace may upload. Faster uploads are slowed down.',
     min: 1,
-    max: () => 100,
+    max: () => 400,
     default: 'max',
   },
   'quota.files': {

@@ -1,5 +1,6 @@
 // The quotas: their names, their limits, and the errors of a caller that exceeds them.
 import { ApiError } from '../errors.ts';
+import type { SpentShares } from '../logging/spent-shares.ts';
 import type { HeaderList } from '../http/header-list.ts';
 import { type RangePolicy, unlimitedQuota } from '../policies/definitions.ts';
 import type { Policies } from '../policies/effective.ts';
@@ -43,13 +44,22 @@ export async function quotaLimit(
 }
 
 /** The error `quota_exceeded`. */
-export class QuotaExceeded extends ApiError {
+class QuotaExceeded extends ApiError {
   readonly quota: RefusingQuota;
 
   constructor(quota: RefusingQuota, message: string, headers: HeaderList, status: number) {
     super('quota_exceeded', message, headers, status);
     this.quota = quota;
   }
+}
+
+/** Logs the quota that an error says is used up; nothing of another error. */
+export function noteExceeded(
+  { spentShares }: { spentShares: SpentShares },
+  error: unknown,
+  workspace: string | undefined,
+): void {
+  if (error instanceof QuotaExceeded) spentShares.note({ share: error.quota, workspace });
 }
 
 /** Creates the error `quota_exceeded`, which names the quota and its limit, and the place where it holds unless that is clear. */

@@ -52,3 +52,23 @@ it('logs files that have not changed, and parts of them', async () => {
     expect(JSON.parse(await server.line(`"request_id":"${requestId}"`))).toMatchObject({ status });
   }
 });
+
+it.each(['a request', 'a hook'])(
+  'says which quota of which workspace is used up, when %s is refused',
+  async (who) => {
+    const id = who === 'a hook' ? 'hooked' : 'asked';
+    const workspace = `/api/workspaces/${id}`;
+    const shop = `${workspace}/apps/shop`;
+    expectOk(await admin.post('/api/workspaces', { id, name: 'A workspace' }));
+    expectOk(await admin.post(`${workspace}/apps`, { id: 'shop', name: 'A shop' }));
+    const schema = { id: 'notes', kind: 'base', fields: [] };
+    expectOk(await admin.post(`${shop}/collections`, { schema }));
+    expectOk(await admin.put(`${workspace}/policies/quota.records`, { kind: 'range', min: 0, max: 0 }));
+    const hook = `routerAdd('POST', '/write', () => $app.records.create('notes', {}));`;
+    expectOk(await admin.put(`${shop}/hooks/write.js`, { source: hook }));
+    const path = who === 'a hook' ? '/custom/write' : '/collections/notes/records';
+    expect((await admin.post(shop + path, {})).status).not.toBe(201);
+    const line = JSON.parse(await server.line(`"share_spent","share":"quota.records","workspace":"${id}"`));
+    expect(line).toMatchObject({ level: 'warn', type: 'share_spent' });
+  },
+);

@@ -2,12 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hookMailLimits, sendForHook, workspaceMailLimits } from '../../../api/app-api/mail.ts';
+import type { LogEvent } from '../../../api/logging/events.ts';
+import { SpentShares } from '../../../api/logging/spent-shares.ts';
 import { opaqueName } from '../../../storage/sql/ids.ts';
 import type { Storage } from '../../../storage/boot/boot.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 import { makeTenant } from '../../harness/tenants.ts';
 
 let now = new Date();
+const events: LogEvent[] = [];
+const spentShares = new SpentShares({ observe: (event) => events.push(event), now: () => now });
 let installation: OwnInstallation;
 let storage: Storage;
 beforeAll(async () => {
@@ -30,7 +34,7 @@ async function send(workspace: Workspace, schema: string, times: number) {
   const mail = { enqueue: (letter: unknown) => Promise.resolve(void posted.push(letter)) };
   const app = { id: 'shop', schema, workspace };
   const letter = { to: `${randomUUID()}@example.com`, subject: 'news', text: 'of ours' };
-  const deps = { databases: storage.databases, mail, now: () => now };
+  const deps = { databases: storage.databases, mail, spentShares, now: () => now };
   let refused: unknown;
   for (let sent = 0; sent < times && refused === undefined; sent++) {
     await sendForHook(deps, app, letter).catch((error: unknown) => refused = error);
@@ -56,6 +60,7 @@ it(
         message: 'the hooks of a workspace may send 1000 mails at once, then 100 a minute',
       },
     });
+    expect(events).toMatchObject([{ type: 'share_spent', share: 'mail of hooks', workspace: 'acme' }]);
     expect(await send(other, opaqueName('a_'), 1)).toEqual({ sent: 1, refused: undefined });
     now = new Date(now.getTime() + 6_000);
     // The refusal of the workspace has cost the app nothing.
