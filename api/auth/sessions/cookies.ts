@@ -54,9 +54,14 @@ function add(overrides: ResponseOverrides, { http }: Config, cookie: Cookie): vo
   overrides.headers.push(setCookie(http, cookie));
 }
 
-/** https://www.rfc-editor.org/rfc/rfc6265#section-4.1 */
+/**
+ * https://www.rfc-editor.org/rfc/rfc6265#section-4.1. A browser that has too many cookies of a host drops those of high
+ * priority last, so that no tenant can push sessions out of it.
+ * https://datatracker.ietf.org/doc/html/draft-west-cookie-priority-00
+ */
 function setCookie(http: Config['http'], { name, value, path, maxAge }: Cookie): [string, string] {
   const secure = http.cookie_secure ? '; Secure' : '';
   const pair = `${http.cookie_prefix}_${name}=${value}`;
-  return ['Set-Cookie', `${pair}; Path=${path}; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`];
+  const lifetime = `Path=${path}; Max-Age=${maxAge}`;
+  return ['Set-Cookie', `${pair}; ${lifetime}; HttpOnly; SameSite=Strict; Priority=High${secure}`];
 }

@@ -17,7 +17,7 @@ const hopByHop = [
 
 const hiddenFromHooks = new Set([...hopByHop, 'authorization', 'cookie', 'cookie2', 'proxy-authorization']);
 
-/** They hold for the whole origin, on which other tenants are too; or speak to a proxy before us, which trusts us. */
+/** They hold for the whole origin, on which other tenants are too; or speak to a proxy or cache before us, which trusts us. */
 const notForHooks = new Set([
   ...hopByHop,
   'accept-ch',
@@ -60,6 +60,8 @@ const namePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 const valuePattern = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 const maxHeaders = 100;
 const maxHeaderBytes = 16_384;
+/** A browser keeps some 180 cookies of a host, and the oldest make way: the sessions of everybody's users are among them. */
+const maxCookies = 20;
 
 /** A request's headers as hook code sees them; `raw` has names and values in turn. */
 export function toHookHeaders(raw: readonly string[], cookiePrefix: string): [string, string][] {
@@ -86,6 +88,7 @@ interface HookApp {
 export function fromHookHeaders(given: HeaderList, cookiePrefix: string, app: HookApp): Header[] {
   const sent: Header[] = [];
   let bytes = 0;
+  let cookies = 0;
   for (const [mixed, value] of given) {
     const name = mixed.toLowerCase();
     bytes += name.length + value.length;
@@ -94,6 +97,9 @@ export function fromHookHeaders(given: HeaderList, cookiePrefix: string, app: Ho
     }
     if (notForHooks.has(name) || notForHooksFrom.some((prefix) => name.startsWith(prefix))) continue;
     if (name === 'set-cookie') {
+      if (++cookies > maxCookies) {
+        fail('hook_error', `the hook's answer sets more than ${maxCookies} cookies`);
+      }
       if (!isServerCookie(value, cookiePrefix)) sent.push([name, confineCookie(value, app)]);
     } else sent.push([name, value]);
   }
@@ -129,12 +135,12 @@ function isServerCookie(cookie: string, prefix: string): boolean {
 
 /**
  * Sent with the requests to other tenants, or to the admins' own routes, large cookies would have a browser refused there
- * until it forgets them.
+ * until it forgets them. A priority would keep them where session cookies have to make way.
  */
 function confineCookie(cookie: string, { id, workspace }: HookApp): string {
   const home = `/api/workspaces/${workspace.id}/apps/${id}/custom`;
   const [pair = '', ...attributes] = cookie.split(';');
-  const kept = attributes.filter((attribute) => !/^\s*(?:domain|path)\s*(?:=|$)/i.test(attribute));
+  const kept = attributes.filter((attribute) => !/^\s*(?:domain|path|priority)\s*(?:=|$)/i.test(attribute));
   // Of several, browsers take the last.
   const paths = attributes.flatMap((attribute) => /^\s*path\s*=\s*(.*?)\s*$/i.exec(attribute)?.[1] ?? []);
   const path = paths.at(-1) ?? home;

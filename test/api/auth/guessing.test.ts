@@ -35,7 +35,7 @@ async function guess(from: string, times: number): Promise<number[]> {
 
 function knownClient(answer: Answer): string {
   const cookie = answer.headers.getSetCookie().find((each) => each.startsWith('svc_kc='));
-  expect(cookie).toMatch(/; Path=\/; Max-Age=7776000; HttpOnly; SameSite=Strict$/);
+  expect(cookie).toMatch(/; Path=\/; Max-Age=7776000; HttpOnly; SameSite=Strict; Priority=High$/);
   return cookie?.split(';')[0] ?? expect.fail('no cookie of a known client');
 }
 

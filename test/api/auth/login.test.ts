@@ -57,8 +57,8 @@ describe('master login', () => {
   it('sets both cookies with exactly the attributes of the contract', async () => {
     const answer = await as().post(masterLogin, masterCredentials());
     expect(cookiesOf(answer)).toEqual([
-      `svc_at=${answer.body.access_token}; Path=/; Max-Age=900; HttpOnly; SameSite=Strict`,
-      `svc_rt=${answer.body.refresh_token}; Path=/_/auth; Max-Age=2592000; HttpOnly; SameSite=Strict`,
+      `svc_at=${answer.body.access_token}; Path=/; Max-Age=900; HttpOnly; SameSite=Strict; Priority=High`,
+      `svc_rt=${answer.body.refresh_token}; Path=/_/auth; Max-Age=2592000; HttpOnly; SameSite=Strict; Priority=High`,
     ]);
   });
 

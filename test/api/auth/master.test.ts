@@ -78,8 +78,8 @@ describe('cookies', () => {
   it('are Secure and carry the prefix that is configured', async () => {
     const answer = await login(passwords.first);
     expect(cookiesOf(answer)).toEqual([
-      `acme_at=${answer.body.access_token}; Path=/; Max-Age=900; HttpOnly; SameSite=Strict; Secure`,
-      `acme_rt=${answer.body.refresh_token}; Path=/_/auth; Max-Age=2592000; HttpOnly; SameSite=Strict; Secure`,
+      `acme_at=${answer.body.access_token}; Path=/; Max-Age=900; HttpOnly; SameSite=Strict; Priority=High; Secure`,
+      `acme_rt=${answer.body.refresh_token}; Path=/_/auth; Max-Age=2592000; HttpOnly; SameSite=Strict; Priority=High; Secure`,
     ]);
     const headers = { Cookie: `svc_at=${answer.body.access_token}` };
     expect((await bearer(undefined).get('/api/workspaces', headers)).status).toBe(401);

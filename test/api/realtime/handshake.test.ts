@@ -85,7 +85,9 @@ describe('the path of WebSockets', () => {
     const refused = (headers: Record<string, string>) => handshake(port, { at: path, headers });
     const bad = await refused({ Cookie: 'svc_at=nonsense', Origin: origin });
     expect(bad.status).toBe(401);
-    expect(bad.headers['set-cookie']).toEqual(['svc_at=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict']);
+    expect(bad.headers['set-cookie']).toEqual([
+      'svc_at=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Priority=High',
+    ]);
     for (
       const headers of [
         { Cookie: 'svc_at=nonsense', Origin: 'https://evil.example' },

@@ -89,7 +89,9 @@ describe('password-reset', () => {
     const browser = { Cookie: `svc_at=${user.token}`, Origin: serverUrl() };
     const asked = await as().post(`${auth}/otp/request`, { email: user.email }, browser);
     expect(asked.status).toBe(401);
-    expect(cookiesOf(asked)).toEqual(['svc_at=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict']);
+    expect(cookiesOf(asked)).toEqual([
+      'svc_at=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Priority=High',
+    ]);
     expectOk(await as().post(`${auth}/otp/request`, { email: user.email }));
     const byHeader = await user.get(`${auth}/me`);
     expect([byHeader.status, cookiesOf(byHeader)]).toEqual([401, []]);

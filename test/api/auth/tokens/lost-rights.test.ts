@@ -170,8 +170,8 @@ describe('session.revoke-all', () => {
       const answer = await caller.post('/_/auth/logout');
       expect(answer.status).toBe(200);
       expect(cookiesOf(answer)).toEqual([
-        'svc_at=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict',
-        'svc_rt=; Path=/_/auth; Max-Age=0; HttpOnly; SameSite=Strict',
+        'svc_at=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Priority=High',
+        'svc_rt=; Path=/_/auth; Max-Age=0; HttpOnly; SameSite=Strict; Priority=High',
       ]);
     }
   });

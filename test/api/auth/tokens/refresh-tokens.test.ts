@@ -44,8 +44,8 @@ describe.each(places)('refresh.rotation: the token of $who', ({ session, path })
     expect(answer.body.refresh_token).not.toBe(old.refresh_token);
     expect(claimsOf(answer.body.access_token).jti).not.toBe(claimsOf(old.access_token).jti);
     expect(cookiesOf(answer)).toEqual([
-      `svc_at=${answer.body.access_token}; Path=/; Max-Age=900; HttpOnly; SameSite=Strict`,
-      `svc_rt=${answer.body.refresh_token}; Path=/_/auth; Max-Age=2592000; HttpOnly; SameSite=Strict`,
+      `svc_at=${answer.body.access_token}; Path=/; Max-Age=900; HttpOnly; SameSite=Strict; Priority=High`,
+      `svc_rt=${answer.body.refresh_token}; Path=/_/auth; Max-Age=2592000; HttpOnly; SameSite=Strict; Priority=High`,
     ]);
     expect((await as(answer.body.access_token).get('/api/workspaces')).status).toBe(200);
   });

@@ -76,7 +76,6 @@ describe('headers of an answer', () => {
     'Date',
     'Expect',
     'IdP-SignIn-Status',
-    'IdP-SignIn-Status',
     'Keep-Alive',
     'NEL',
     'Origin-Agent-Cluster',
@@ -103,13 +102,20 @@ describe('headers of an answer', () => {
     'X-Frame-Options',
     'X-Lighttpd-Send-File',
     'X-Lighttpd-Send-Tempfile',
-    'X-Sendfile2',
     'X-LiteSpeed-Location',
     'X-Reproxy-URL',
     'X-Request-Id',
     'X-Sendfile',
+    'X-Sendfile2',
   ])('are sent without %s', (name) => {
     expect(from(['X-Own', '1'], [name, 'x'], ['X-Own', '2'])).toEqual([['x-own', '1'], ['x-own', '2']]);
+  });
+
+  it('are 20 cookies at most, so that no link fills the browser', () => {
+    const cookies = (count: number) =>
+      from(...Array.from({ length: count }, (_, n): [string, string] => ['Set-Cookie', `c${n}=`]));
+    expect(cookies(20)).toHaveLength(20);
+    expect(() => cookies(21)).toThrow("the hook's answer sets more than 20 cookies");
   });
 
   it.each([
@@ -120,6 +126,8 @@ describe('headers of an answer', () => {
     [`a=1; Path=${home}`, 'a=1; Path='],
     [`a=1; Path=${home}/x; Path=/`, 'a=1; Path='],
     ['a=1; Domain=example.com; DOMAIN; HttpOnly', 'a=1; HttpOnly; Path='],
+    ['a=1; Priority=High; Secure', 'a=1; Secure; Path='],
+    ['a=1;\tPRIORITY = high;priority', 'a=1; Path='],
   ])('have a cookie come back to the app alone: %s', (given, kept) => {
     expect(from(['Set-Cookie', given])).toEqual([['set-cookie', kept.replace('Path=', `Path=${home}`)]]);
   });
