@@ -60,7 +60,8 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const storage = await openWhenReachable(start, { blobs, now, newId, observe });
   const { databases, provisioning, secrets, upkeep } = storage;
   const seals = createAudit({ config, databases, secrets, observe, now }, start);
-  const activity = new ActivityMeter({ databases, now, observe });
+  const onActive = (workspace: string) => send({ type: 'runner_workspace_active', workspace });
+  const activity = new ActivityMeter({ databases, now, observe, onActive });
   const definitions = createDefinitions({ databases });
   const policyCache = new PolicyCache(databases);
   const spentShares = new SpentShares({ observe, now });

@@ -7,6 +7,10 @@ const text: Check = (value) => typeof value === 'string';
 const number: Check = (value) => typeof value === 'number';
 const boolean: Check = (value) => typeof value === 'boolean';
 
+const share: Check = (value) =>
+  typeof value === 'object' && value !== null &&
+  ['cpu_cores', 'cpu_burst_ms', 'memory_mb'].every((name) => typeof Reflect.get(value, name) === 'number');
+
 /** Files whose names cannot leave their folder. */
 const files: Check = (value) => Array.isArray(value) && value.every(isFile);
 
@@ -22,7 +26,10 @@ const members: Readonly<Record<FromApi['type'], Readonly<Record<string, Check>>>
   ready: { url: text, initialized: boolean },
   failed: { message: text },
   pong: {},
-  runner_start: { id: text, workspace: text, app: text, memory_mb: number },
+  runner_start: { id: text, workspace: text, app: text, memory_mb: number, share },
+  runner_share: { workspace: text, share },
+  runner_workspace_active: { workspace: text },
+  runner_sum: { id: text, workspace: text },
   runner_stop: { id: text, kill: boolean },
   runner_ready: { id: text },
   runner_clear_crashes: { workspace: text, app: text },

@@ -1,10 +1,15 @@
 // Reads the kernel's process table, `/proc`.
+import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 
-/** The CPU time in milliseconds and the resident memory in bytes of a process. */
+/** The usage of a process. */
 export interface ProcessUsage {
+  /** CPU time in milliseconds. */
   cpu: number;
+  /** Resident memory in bytes. */
   rss: number;
+  /** The part of it that no file backs, in bytes: all that its end gives back. */
+  own: number;
 }
 
 /** A row of the table. `session` is the process that leads its session, `ticks` the CPU time. */
@@ -37,21 +42,32 @@ export async function findProcess(pid: number): Promise<number | undefined> {
   return innermost;
 }
 
-/** The usage of a process since its start; undefined when it has exited. */
-export async function measure(pid: number): Promise<ProcessUsage | undefined> {
-  const row = await readStat(pid);
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
-  if (row === undefined || kilobytes === undefined) return undefined;
-  return { cpu: row.ticks * tickMs, rss: Number(kilobytes) * 1024 };
+/**
+ * The usage of a process since its start; undefined when it has exited. Reads without waiting, as this takes some 30 µs, and
+ * as a promise ten times as much.
+ */
+export function measure(pid: number): ProcessUsage | undefined {
+  try {
+    const row = parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const bytes = (name: string) =>
+      Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1024;
+    const rss = bytes('VmRSS');
+    // A process that has ended, but was not noticed yet, has no memory.
+    if (row === undefined || Number.isNaN(rss)) return undefined;
+    return { cpu: row.ticks * tickMs, rss, own: bytes('RssAnon') + bytes('RssShmem') };
+  } catch {
+    return undefined;
+  }
 }
 
 /** The `/proc` entry of a process; its state is `Z` or `X` after its exit. Undefined when there is none, or it is hidden. */
-export async function readStat(
-  pid: number,
-): Promise<ProcessRow | undefined> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html; the name may hold spaces and parentheses.
+export async function readStat(pid: number): Promise<ProcessRow | undefined> {
+  return parseStat(await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''));
+}
+
+/** See https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html; the name may hold spaces and parentheses. */
+function parseStat(stat: string): ProcessRow | undefined {
   const end = stat.lastIndexOf(')');
   const [state = '', parent, , session, ...fields] = stat.slice(end + 2).split(' ');
   if (fields.length < 16) return undefined;

@@ -37,6 +37,7 @@ export interface Config {
     memory_mb: number;
     idle_ms: number;
     max_runners: number;
+    total_memory_mb: number;
     sandbox: 'auto' | 'deno' | 'os';
     jit: boolean;
     type_check: boolean;
@@ -92,7 +93,18 @@ export interface ApiStart {
  */
 export type RunnerRequest =
   /** Starts a runner. The response is `runner_started` or `runner_refused`. `memory_mb` limits the process, in MiB. */
-  | { type: 'runner_start'; id: string; workspace: string; app: string; memory_mb: number }
+  | {
+    type: 'runner_start';
+    id: string;
+    workspace: string;
+    app: string;
+    memory_mb: number;
+    share: RunnerShare;
+  }
+  /** The share of a workspace has changed, or is said to be the same again. */
+  | { type: 'runner_share'; workspace: string; share: RunnerShare }
+  /** Requests for a workspace have arrived within the last seconds. */
+  | { type: 'runner_workspace_active'; workspace: string }
   /**
    * Stops a runner. With `kill`, it is killed at once, and `fault` counts that as a crash of the app. Otherwise the API
    * closes the socket next, which ends the runner, and the supervisor kills it after a second. `runner_exited` follows.
@@ -104,6 +116,8 @@ export type RunnerRequest =
   | { type: 'runner_clear_crashes'; workspace: string; app: string }
   /** Measures a runner. The response is `runner_measured`, or none when the runner has exited. */
   | { type: 'runner_measure'; id: string }
+  /** Adds up the runners of a workspace or an app, of all API processes. The response is `runner_summed`. */
+  | { type: 'runner_sum'; id: string; workspace: string; app?: string }
   /** Checks the types of an app's files. The response is `runner_checked`. It starts no runner. */
   | {
     type: 'runner_check';
@@ -114,6 +128,16 @@ export type RunnerRequest =
     /** The declarations that the files are checked against. */
     types: string;
   };
+
+/** What all runners of a workspace together may take. Bounds are of policy, see docs/reference/policies.md. */
+export interface RunnerShare {
+  /** Cores, while other workspaces need the processor, too. */
+  cpu_cores: number;
+  /** CPU time in milliseconds that may be saved up. */
+  cpu_burst_ms: number;
+  /** MiB. */
+  memory_mb: number;
+}
 
 /** The reason for a refused start: too many crashes, too many runners, no sandbox, or an error of the system. */
 export type RunnerRefusal = 'breaker_open' | 'full' | 'no_sandbox' | 'cannot_start';
@@ -137,7 +161,17 @@ export type RunnerReport =
   /** Standard output and error, at most 64 KiB a second for an app. Control characters are escaped, except line ends. */
   | { type: 'runner_output'; id: string; text: string }
   | { type: 'runner_checked'; id: string } & CheckResult
+  /** Also sent unasked, every few seconds for a runner that has worked, and last when it has exited. */
   | { type: 'runner_measured'; id: string; cpu_ms: number; rss_bytes: number }
+  /** `memory_bytes` is memory that no file backs. */
+  | { type: 'runner_summed'; id: string; memory_bytes: number }
+  /** The runner is stopped, as its workspace has spent its CPU time, or continues. Its time limits stand still meanwhile. */
+  | { type: 'runner_paused'; id: string; paused: boolean }
+  /**
+   * The runner took most of a share of its workspace that is spent. Of memory, it is being killed; of CPU time, it is to be
+   * ended if no call is under way.
+   */
+  | { type: 'runner_spent'; id: string; share: 'cpu' | 'memory' }
   /** Files of the app have changed in `hooks.dir`. The ids are folder names, and may not exist. */
   | { type: 'hooks_changed'; workspace: string; app: string };
 

@@ -176,6 +176,11 @@ export const settings: SettingsOf<Config> = {
       200,
       'Hook processes at once, at most. Each API process gets an equal share.',
     ),
+    total_memory_mb: row(
+      integerKind(0, 67_108_864),
+      0,
+      'Memory of all hook processes together in MiB, at most. 0: half of what the machine or its control group has.',
+    ),
     sandbox: row(
       choiceKind('auto', 'deno', 'os'),
       'auto',

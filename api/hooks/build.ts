@@ -25,8 +25,6 @@ interface HookSystemOptions {
   /** Carries out a call of hook code: the calls of `$app` stand above the features that they use. */
   handleCall: (deps: Deps, ...call: Parameters<AppHooksOptions['handleCall']>) => Promise<unknown>;
   worker: number;
-  /** See `HookParts`. */
-  idleShare?: number;
   /** See `HookParts`; of as many at once as a core has time for unless it is given. */
   starts?: FairQueue;
 }

@@ -121,7 +121,7 @@ export interface HookState {
   runs: number;
   errors: number;
   /** How the last runner ended that did not end as it should. */
-  last_kill: 'protocol_error' | 'timeout' | 'not_reading' | 'cpu' | 'exited' | null;
+  last_kill: 'protocol_error' | 'timeout' | 'not_reading' | 'cpu' | 'memory' | 'exited' | null;
   in_flight: number;
   cpu_ms: number | null;
   rss_bytes: number | null;
@@ -160,4 +160,6 @@ export interface Hooks extends RecordHooks, HookLoader {
   serve(app: AppDefinition, request: CustomRequest): Promise<void>;
   /** Starts nothing. */
   state(app: AppDefinition): Promise<HookState>;
+  /** Memory that the hook processes of a workspace or an app use, in bytes. */
+  memoryOf(place: { workspace: string; app?: string | undefined }): Promise<number>;
 }

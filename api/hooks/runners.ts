@@ -8,6 +8,7 @@ import type { TenantPath } from '../scope.ts';
 import { AppHooks, type AppHooksOptions } from './app-hooks.ts';
 import { createSharedSlots } from './pool/slots.ts';
 import { findEvictable } from './pool/eviction.ts';
+import { readShare } from './pool/workspace-share.ts';
 import { serveCustom } from './routes/serve.ts';
 import {
   AggregateLog,
@@ -152,6 +153,10 @@ export class HookRunners implements Hooks {
     for (const { app } of this.#findIn({ workspace })) this.drop(app);
   }
 
+  memoryOf(place: { workspace: string; app?: string | undefined }): Promise<number> {
+    return this.#options.host.memoryOf(place);
+  }
+
   /** Ends every runner. */
   close(): void {
     clearInterval(this.#sweep);
@@ -216,10 +221,15 @@ export class HookRunners implements Hooks {
   /** Ends runners that policy gives other memory by now than they were started with; the next call starts another. */
   async #applyMemoryPolicy({ workspace }: TenantPath): Promise<void> {
     const { policies, observe } = this.#options.deps;
+    const told = new Set<string>();
     for (const hooks of this.#findIn({ workspace })) {
       const { live, path } = hooks;
       if (live === undefined) continue;
       try {
+        if (!told.has(path.workspace)) {
+          told.add(path.workspace);
+          this.#options.host.setShare(path.workspace, await readShare(policies, path.workspace));
+        }
         const { value } = await policies.range('hooks.memory_mb', path);
         if (value !== live.memory_mb && hooks.live === live) hooks.stopRunner();
       } catch (error) {
@@ -236,7 +246,6 @@ export class HookRunners implements Hooks {
       void this.#options.onLoaded(hooks);
       if (live === undefined || !live.channel.isOpen) continue;
       if (live.channel.inFlight === 0 && live.usedAt < before) hooks.stopRunner();
-      else void live.checkIdleUse();
     }
   }
 

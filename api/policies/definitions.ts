@@ -1,4 +1,5 @@
 // The built-in policies: their kind, the server's own bound, and their default.
+import { availableParallelism } from 'node:os';
 import type { Config } from '../../supervisor/protocol.ts';
 
 /** The bounds of a number, and its value while none is chosen. */
@@ -123,6 +124,32 @@ export const policyDefinitions = {
     min: 128,
     max: ({ hooks }) => hooks.memory_mb,
     default: 'max',
+  },
+  'hooks.cpu': {
+    kind: 'range',
+    meaning:
+      'CPU time of all hooks of a workspace, in cores, while other workspaces need the processor, too. ' +
+      'At first a quarter of the cores of the machine.',
+    min: 0.01,
+    max: () => 1_024,
+    default: () => availableParallelism() / 4,
+    usable: [0.01, 1_024],
+  },
+  'hooks.cpu_burst_sec': {
+    kind: 'range',
+    meaning: 'CPU time that the hooks of a workspace may save up, in seconds.',
+    min: 0,
+    max: () => 3_600,
+    default: () => 10,
+    usable: [0, 3_600],
+  },
+  'hooks.workspace_memory_mb': {
+    kind: 'range',
+    meaning: 'Memory of all hook processes of a workspace together, in MB. Beyond it, the largest is ended.',
+    min: 64,
+    max: () => 1_048_576,
+    default: () => 1_024,
+    usable: [64, 1_048_576],
   },
   'hooks.egress': {
     kind: 'enum_set',

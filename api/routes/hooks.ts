@@ -135,7 +135,7 @@ export const hookStatus = route({
     ),
     runs: integer(),
     errors: integer(),
-    last_kill: nullable(oneOf(['protocol_error', 'timeout', 'not_reading', 'cpu', 'exited'])),
+    last_kill: nullable(oneOf(['protocol_error', 'timeout', 'not_reading', 'cpu', 'memory', 'exited'])),
     in_flight: integer(),
     cpu_ms: nullable(integer()),
     rss_bytes: nullable(integer()),

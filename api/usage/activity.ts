@@ -8,12 +8,16 @@ interface MeterDeps {
   databases: Databases;
   now: () => Date;
   observe: Observe;
+  /** Called at the first request for a workspace in a few seconds, for two workspaces at most. */
+  onActive?: (workspace: string) => void;
 }
 
 /** Counts the use of apps. It neither throws nor waits. */
 export interface Meter {
   request(app: AppIdentity): void;
   hookRun(app: AppIdentity): void;
+  /** CPU time of hooks, in milliseconds. */
+  hookCpu(app: AppIdentity, milliseconds: number): void;
 }
 
 const hourMs = 3_600_000;
@@ -33,22 +37,38 @@ export class ActivityMeter implements Meter {
   readonly #deps: MeterDeps;
   readonly #timer: NodeJS.Timeout;
   #counts = new Map<string, Activity>();
+  readonly #active = new Set<string>();
   #flushing: Promise<void> | undefined;
   /** The hour in which old counts were last deleted. */
   #prunedHour = 0;
 
   constructor(deps: MeterDeps) {
     this.#deps = deps;
-    this.#timer = setInterval(() => void this.#flushQuietly(), flushMs);
+    this.#timer = setInterval(() => {
+      this.#active.clear();
+      void this.#flushQuietly();
+    }, flushMs);
     this.#timer.unref();
   }
 
   request(app: AppIdentity): void {
     this.#count(app).requests++;
+    this.#noteActive(app.workspace.id);
   }
 
   hookRun(app: AppIdentity): void {
     this.#count(app).hook_runs++;
+  }
+
+  hookCpu(app: AppIdentity, milliseconds: number): void {
+    this.#count(app).hook_cpu_ms += milliseconds;
+  }
+
+  /** Two are enough to know of each workspace whether another one is active. */
+  #noteActive(workspace: string): void {
+    if (this.#active.size >= 2 || this.#active.has(workspace)) return;
+    this.#active.add(workspace);
+    this.#deps.onActive?.(workspace);
   }
 
   /** Adds the counts so far to the database. Throws `StorageError`, and keeps the counts for the next time. */
@@ -83,12 +103,13 @@ export class ActivityMeter implements Meter {
   }
 
   #restore(counts: ReadonlyMap<string, Activity>): void {
-    for (const [key, { requests, hook_runs, ...place }] of counts) {
+    for (const [key, { requests, hook_runs, hook_cpu_ms, ...place }] of counts) {
       const since = this.#counts.get(key);
       this.#counts.set(key, {
         ...place,
         requests: requests + (since?.requests ?? 0),
         hook_runs: hook_runs + (since?.hook_runs ?? 0),
+        hook_cpu_ms: hook_cpu_ms + (since?.hook_cpu_ms ?? 0),
       });
     }
   }
@@ -100,7 +121,7 @@ export class ActivityMeter implements Meter {
   #count({ schema, workspace: { id: workspace, database } }: AppIdentity): Activity {
     const known = this.#counts.get(schema);
     if (known !== undefined) return known;
-    const counts = { workspace, database, schema, requests: 0, hook_runs: 0 };
+    const counts = { workspace, database, schema, requests: 0, hook_runs: 0, hook_cpu_ms: 0 };
     this.#counts.set(schema, counts);
     return counts;
   }

@@ -40,6 +40,8 @@ export const usageResponse = object({
   mails_24h: described(count(), 'Mails that the workspace sent, in the current hour and the 23 before it.'),
   requests_24h: described(count(), 'Requests to apps, in the same time.'),
   hook_runs_24h: described(count(), 'Runs of hooks, in the same time.'),
+  hook_cpu_ms_24h: described(count(), 'CPU time that hooks took, in milliseconds, in the same time.'),
+  hook_memory_bytes: described(count(), 'Memory that hook processes use now.'),
   quotas: described(
     object({
       storage_mb: described(quota(), 'Of the app or the workspace whose usage this is.'),
@@ -62,8 +64,9 @@ type Stored = Pick<
   Usage,
   'database_bytes' | 'records' | 'records_exact' | 'files' | 'file_bytes' | 'collections'
 >;
+type Activities = 'mails_24h' | 'requests_24h' | 'hook_runs_24h' | 'hook_cpu_ms_24h' | 'hook_memory_bytes';
 type Shared = Pick<Usage, 'users' | 'apps'>;
-type ShowDeps = Pick<Deps, 'databases' | 'policies' | 'now'> & { activity: ActivityMeter };
+type ShowDeps = Pick<Deps, 'databases' | 'policies' | 'hooks' | 'now'> & { activity: ActivityMeter };
 
 /** Measures the usage of an app. Throws `StorageError`. */
 export async function appUsage(deps: ShowDeps, app: AppDefinition): Promise<Usage> {
@@ -133,13 +136,13 @@ async function readStored(
 }
 
 async function readUse(
-  { databases, policies, activity, now }: ShowDeps,
+  { databases, policies, activity, hooks, now }: ShowDeps,
   at: TenantPath & { workspace: string },
   only: { schema?: string } = {},
-): Promise<Pick<Usage, 'mails_24h' | 'requests_24h' | 'hook_runs_24h' | 'quotas'>> {
+): Promise<Pick<Usage, Activities | 'quotas'>> {
   await activity.flush();
   const period = { workspace: at.workspace, since: beginningOfDay(now()) };
-  const { requests, hook_runs } = await databases.control.run((sql) =>
+  const { requests, hook_runs, hook_cpu_ms } = await databases.control.run((sql) =>
     sumActivity(sql, { ...period, ...only })
   );
   const limit = async (name: Quota) => await quotaLimit(policies, name, at) ?? null;
@@ -147,6 +150,8 @@ async function readUse(
     mails_24h: await databases.control.run((sql) => sumMails(sql, period)),
     requests_24h: requests,
     hook_runs_24h: hook_runs,
+    hook_cpu_ms_24h: hook_cpu_ms,
+    hook_memory_bytes: await hooks.memoryOf(at),
     quotas: {
       storage_mb: await limit('quota.storage_mb'),
       upload_mb_per_sec: await limit('quota.upload_mb_per_sec'),

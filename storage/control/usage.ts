@@ -31,6 +31,8 @@ export interface Activity {
   schema: string;
   requests: number;
   hook_runs: number;
+  /** CPU time of hooks, in milliseconds. */
+  hook_cpu_ms: number;
 }
 
 /** Above this, counting a collection's records takes long, and PostgreSQL's estimate is within a few per cent. */
@@ -196,10 +198,10 @@ export async function countUsersLocked(sql: Sql): Promise<number> {
 /** Adds the use in an hour, which begins at `hour`. That of a deleted workspace is dropped, also when another has its id. */
 export async function addActivity(sql: Sql, hour: Date, activities: readonly Activity[]): Promise<void> {
   await sql`
-    insert into control.usage (workspace, schema, hour, requests, hook_runs)
-    select workspace, schema, ${hour}, sum(requests), sum(hook_runs)
+    insert into control.usage (workspace, schema, hour, requests, hook_runs, hook_cpu_ms)
+    select workspace, schema, ${hour}, sum(requests), sum(hook_runs), sum(hook_cpu_ms)
     from jsonb_to_recordset(${jsonb(sql, activities)})
-      as row (workspace text, database text, schema text, requests bigint, hook_runs bigint)
+      as row (workspace text, database text, schema text, requests bigint, hook_runs bigint, hook_cpu_ms bigint)
     -- Held, so that none goes meanwhile.
     where exists (
       select from control.workspaces w where w.id = row.workspace and w.database = row.database for key share)
@@ -207,19 +209,21 @@ export async function addActivity(sql: Sql, hour: Date, activities: readonly Act
     -- In one order, so that two processes never wait for each other.
     order by workspace collate "C", schema collate "C"
     on conflict (workspace, schema, hour) do update
-    set requests = usage.requests + excluded.requests, hook_runs = usage.hook_runs + excluded.hook_runs`;
+    set requests = usage.requests + excluded.requests, hook_runs = usage.hook_runs + excluded.hook_runs,
+      hook_cpu_ms = usage.hook_cpu_ms + excluded.hook_cpu_ms`;
 }
 
 /** The use of a workspace, or of its app with this schema, in the hours after `since`. */
 export async function sumActivity(
   sql: Sql,
   { workspace, schema, since }: { workspace: string; schema?: string; since: Date },
-): Promise<Pick<Activity, 'requests' | 'hook_runs'>> {
+): Promise<Pick<Activity, 'requests' | 'hook_runs' | 'hook_cpu_ms'>> {
   const [row] = await sql<Activity[]>`
-    select coalesce(sum(requests), 0)::float8 as requests, coalesce(sum(hook_runs), 0)::float8 as hook_runs
+    select coalesce(sum(requests), 0)::float8 as requests, coalesce(sum(hook_runs), 0)::float8 as hook_runs,
+      coalesce(sum(hook_cpu_ms), 0)::float8 as hook_cpu_ms
     from control.usage
     where workspace = ${workspace} and schema = coalesce(${schema ?? null}, schema) and hour > ${since}`;
-  return { requests: row?.requests ?? 0, hook_runs: row?.hook_runs ?? 0 };
+  return row ?? { requests: 0, hook_runs: 0, hook_cpu_ms: 0 };
 }
 
 /** Counts a mail that a workspace has sent. */

@@ -6,6 +6,7 @@ import type { Account } from '../postgres/user.ts';
 import type { Output } from '../output.ts';
 import type { Config, Sandbox } from '../protocol.ts';
 import { RunnerProcesses } from './runners.ts';
+import { HookShares } from './shares/shares.ts';
 import { raiseWalls, type Walls } from './sandbox.ts';
 import { type HookChange, watchHooks } from './watch.ts';
 
@@ -54,6 +55,11 @@ export function createHookProcesses(
     walls,
     now: () => performance.now(),
     program: 'main.js',
+    shares: new HookShares({
+      now: () => performance.now(),
+      totalMemoryMb: config.hooks.total_memory_mb,
+      say,
+    }),
     onBreakerOpen: ({ workspace, app }) =>
       say('warn', 'hooks of an app keep crashing, and rest for a while', { workspace, app }),
     onUnchecked: ({ workspace, app, error }) =>

@@ -2,6 +2,7 @@
 import { messageOf } from '../errors.ts';
 import { CrashHistory } from './crash-history.ts';
 import type { Config, RunnerRefusal, RunnerRequest } from '../protocol.ts';
+import type { HookShares } from './shares/shares.ts';
 import type { RunnerPlan } from './runner-command.ts';
 import { RunnerProcess, type SendReport } from './runner-process.ts';
 import type { Walls } from './sandbox.ts';
@@ -22,6 +23,7 @@ export interface RunnerProcessesOptions {
   now: () => number;
   /** Which program of the runner's code folder runs. */
   program: string;
+  shares: HookShares;
   onBreakerOpen: (app: { workspace: string; app: string }) => void;
   onUnchecked: (failure: FailedCheck) => void;
 }
@@ -68,19 +70,33 @@ export class RunnerProcesses {
   connect(tell: SendReport): RunnerClient {
     const desk = new Map<string, RunnerProcess>();
     const gone = new AbortController();
-    const crashes = new CrashHistory(this.#options.now);
+    const { shares, now } = this.#options;
+    const crashes = new CrashHistory(now);
     this.#crashes.add(crashes);
     return {
       handle: (request) => {
-        if (request.type === 'runner_start') {
-          void this.#start({ request, tell, desk, crashes, gone: gone.signal });
-        } else if (request.type === 'runner_clear_crashes') this.clearCrashes(request);
-        else if (request.type === 'runner_check') this.#checks.check({ request, tell });
-        else if (request.type === 'runner_ready') desk.get(request.id)?.lower();
-        else if (request.type === 'runner_stop') {
-          const { kill, fault = false } = request;
-          desk.get(request.id)?.end({ kill, fault });
-        } else void desk.get(request.id)?.measure().then((report) => report !== undefined && tell(report));
+        switch (request.type) {
+          case 'runner_start':
+            return void this.#start({ request, tell, desk, crashes, gone: gone.signal });
+          case 'runner_ready':
+            return void desk.get(request.id)?.lower();
+          case 'runner_stop':
+            return desk.get(request.id)?.end({ kill: request.kill, fault: request.fault === true });
+          case 'runner_measure':
+            return void desk.get(request.id)?.measureNow();
+          case 'runner_clear_crashes':
+            return this.clearCrashes(request);
+          case 'runner_check':
+            return this.#checks.check({ request, tell });
+          case 'runner_share':
+            return shares.set(request.workspace, request.share);
+          case 'runner_workspace_active':
+            return shares.noteActive(request.workspace);
+          case 'runner_sum': {
+            const { id, workspace, app } = request;
+            return tell({ type: 'runner_summed', id, memory_bytes: shares.usageOf(workspace, app).own });
+          }
+        }
       },
       close: () => {
         gone.abort();
@@ -123,10 +139,11 @@ export class RunnerProcesses {
     let slot = -1;
     try {
       slot = this.#takeSlot(plan);
-      const { now, program } = this.#options;
+      const { now, program, shares } = this.#options;
       const seat = { program, slot, memory };
       const runner = new RunnerProcess({
         id,
+        app: request.app,
         plan,
         seat,
         now,
@@ -135,8 +152,10 @@ export class RunnerProcesses {
       });
       this.#living.add(runner);
       desk.set(id, runner);
+      shares.add(request.workspace, runner, request.share);
       void runner.ended.then((isCrash) => {
         this.#living.delete(runner);
+        shares.remove(request.workspace, runner);
         this.#slots.delete(slot);
         desk.delete(id);
         if (isCrash && crashes.crashed(request)) this.#options.onBreakerOpen(request);

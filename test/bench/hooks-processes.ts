@@ -67,6 +67,7 @@ async function measureProcesses(): Promise<ProcessFigures> {
 async function planOf(level: SandboxLevel, folder: string): Promise<RunnerPlan | undefined> {
   const config = {
     ...{ dir: folder, timeout_ms: 5_000, memory_mb: memory, idle_ms: 300_000, max_runners: 200 },
+    total_memory_mb: 0,
     ...{ sandbox: level, jit: false, type_check: false },
   };
   const { platform, arch, env, getuid } = process;

@@ -9,6 +9,7 @@ export function hookSettings(dir: string): Config['hooks'] {
     memory_mb: 1,
     idle_ms: 1,
     max_runners: 1,
+    total_memory_mb: 0,
     sandbox: 'auto',
     jit: false,
     type_check: false,

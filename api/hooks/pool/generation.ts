@@ -14,7 +14,6 @@ import type { HostedRunner, RunnerOptions, RunnerUse, SupervisedRunners } from '
 import type { ChannelEnd, Invocation } from '../rpc/invocation.ts';
 import { Registrations } from '../registrations.ts';
 import { RequestIds } from '../rpc/request-ids.ts';
-import { IdleWatch } from './idle-watch.ts';
 import { loadCode, LoadFailed } from './load.ts';
 
 /** One run of a handler. */
@@ -44,14 +43,12 @@ export interface ReadyRunner {
 export interface GenerationOptions {
   host: SupervisedRunners;
   starts: FairQueue;
-  runner: Omit<RunnerOptions, 'onOutput'>;
+  runner: Omit<RunnerOptions, 'onOutput' | 'onPaused' | 'onSpent'>;
   /** Without its id. */
   load: Omit<LoadFrame, 'type' | 'id' | 'limits'>;
   /** Tells states of the code apart. */
   fingerprint: string;
   loadTimeoutMs: number;
-  /** See `RestWatch`. */
-  idleShare: number | undefined;
   handleCall: (call: CallFrame, context: CallContext) => Promise<unknown>;
   onLog: (log: LogFrame, requestId: string | null) => void;
   onOutput: (text: string) => void;
@@ -74,7 +71,6 @@ export class Generation {
   readonly #options: GenerationOptions;
   readonly #runner: HostedRunner;
   readonly #requests: RequestIds;
-  readonly #idleWatch: IdleWatch;
   #isDraining = false;
 
   private constructor(
@@ -84,8 +80,6 @@ export class Generation {
     this.#options = options;
     this.#runner = parts.runner;
     this.#requests = parts.requests;
-    const { idleShare: share } = options;
-    this.#idleWatch = new IdleWatch({ now: () => performance.now(), measure: () => this.measure(), share });
     this.channel = parts.channel;
     this.loaded = parts.loaded;
     this.number = options.load.generation;
@@ -132,7 +126,6 @@ export class Generation {
   /** Begins something whose response may be several messages, `ended` being called after it. Throws `413 payload_too_large`. */
   begin(invocation: Invocation, { requestId, depth }: HandlerRun, write: (id: number) => ToRunner): number {
     this.usedAt = performance.now();
-    this.#idleWatch.begin(this.usedAt);
     return this.channel.begin(invocation, (id) => {
       this.#requests.add(id, requestId);
       return write(id);
@@ -143,7 +136,6 @@ export class Generation {
   noteEnd(): void {
     this.usedAt = performance.now();
     if (this.channel.inFlight > 0) return;
-    this.#idleWatch.end(this.usedAt);
     if (this.#isDraining) this.close();
   }
 
@@ -168,12 +160,6 @@ export class Generation {
     this.channel.end('closed', 'the hook runner was stopped');
   }
 
-  /** Ends it when it takes more CPU time than its calls account for. */
-  async checkIdleUse(): Promise<void> {
-    if (!await this.#idleWatch.isOverShare()) return;
-    this.channel.end('cpu', 'the hook runner went on working while nothing was asked of it');
-  }
-
   /** See `HostedRunner`. */
   measure(): Promise<RunnerUse | undefined> {
     return this.#runner.measure();
@@ -195,7 +181,12 @@ interface Started {
 /** Starts a process and waits until it is ready. Throws `RunnerRefused`, `LoadFailed`. */
 async function start(options: GenerationOptions): Promise<Started> {
   const { host, onOutput, onLog, report } = options;
-  const runner = await host.start({ ...options.runner, onOutput });
+  const runner = await host.start({
+    ...options.runner,
+    onOutput,
+    onPaused: (isPaused) => channel.setPaused(isPaused),
+    onSpent: (share) => endSpent(channel, share),
+  });
   const ready = Promise.withResolvers<void>();
   const requests = new RequestIds();
   const channel = new Channel({
@@ -205,7 +196,7 @@ async function start(options: GenerationOptions): Promise<Started> {
     report,
     onEnd: (end, message) => {
       if (end === 'closed') runner.stop();
-      else if (end !== 'exited') runner.kill(true);
+      else if (end !== 'exited') runner.kill(end !== 'memory');
       ready.reject(new LoadFailed(message, { isOfCode: false }));
       options.onEnd(end, message);
     },
@@ -217,4 +208,16 @@ async function start(options: GenerationOptions): Promise<Started> {
   await ready.promise.finally(() => clearTimeout(late));
   runner.ready();
   return { runner, channel, requests };
+}
+
+/** Of CPU time, what calls take is theirs: only what goes on without one ends the runner. */
+function endSpent(channel: Channel, share: 'cpu' | 'memory'): void {
+  if (share === 'memory') {
+    channel.end('memory', 'the hooks of the workspace used too much memory, and this runner most of it');
+  } else if (channel.inFlight === 0) {
+    channel.end(
+      'cpu',
+      'the hook runner went on working while nothing was asked of it, and others needed the processor',
+    );
+  }
 }

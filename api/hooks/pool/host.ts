@@ -6,6 +6,7 @@ import type {
   RunnerRefusal,
   RunnerReport,
   RunnerRequest,
+  RunnerShare,
 } from '../../../supervisor/protocol.ts';
 
 /** A runner whose process runs. */
@@ -35,7 +36,15 @@ export interface RunnerOptions {
   workspace: string;
   app: string;
   memory_mb: number;
+  /** What it and all others of the workspace may take. */
+  share: RunnerShare;
   onOutput: (text: string) => void;
+  /** Called when the supervisor has stopped it, or lets it go on. */
+  onPaused: (isPaused: boolean) => void;
+  /** Called when it took most of a share that is spent. */
+  onSpent: (share: 'cpu' | 'memory') => void;
+  /** Called every few seconds while it works, and when it has ended. */
+  onUse: (use: RunnerUse) => void;
 }
 
 /** The files of an app whose types are checked, and what they are written against. */
@@ -75,6 +84,7 @@ export class SupervisedRunners {
   readonly #send: (request: RunnerRequest) => void;
   readonly #maxRunners: number;
   readonly #entries = new Map<string, RunnerEntry>();
+  readonly #sums = new Map<string, (bytes: number) => void>();
   readonly #checks = new Map<string, (result: CheckResult) => void>();
 
   /** `most`: so many runners at once, those that start or end included. */
@@ -91,17 +101,31 @@ export class SupervisedRunners {
     const id = randomUUID();
     const started = Promise.withResolvers<HostedRunner>();
     this.#entries.set(id, { options, started, exited: Promise.withResolvers(), measuring: [] });
-    const { workspace, app, memory_mb } = options;
+    const { workspace, app, memory_mb, share } = options;
     const late = setTimeout(() => this.#giveUp(id), startTimeoutMs);
     const done = () => clearTimeout(late);
     started.promise.then(done, done);
-    this.#send({ type: 'runner_start', id, workspace, app, memory_mb });
+    this.#send({ type: 'runner_start', id, workspace, app, memory_mb, share });
     return await started.promise;
   }
 
   /** The app's code is another now: its crashes are forgotten. */
   clearCrashes(workspace: string, app: string): void {
     this.#send({ type: 'runner_clear_crashes', workspace, app });
+  }
+
+  /** Tells the supervisor what policy says by now. */
+  setShare(workspace: string, share: RunnerShare): void {
+    this.#send({ type: 'runner_share', workspace, share });
+  }
+
+  /** Memory that the runners of a workspace or an app use, in bytes; those of all processes. */
+  memoryOf({ workspace, app }: { workspace: string; app?: string | undefined }): Promise<number> {
+    const id = randomUUID();
+    const { promise, resolve } = Promise.withResolvers<number>();
+    this.#sums.set(id, resolve);
+    this.#send({ type: 'runner_sum', id, workspace, ...app === undefined ? {} : { app } });
+    return promise.finally(() => this.#sums.delete(id));
   }
 
   /** The output of `deno check` for an app's files. */
@@ -120,6 +144,7 @@ export class SupervisedRunners {
   /** Takes what the supervisor says of runners; `handle` is what came with the message. */
   receive(report: Exclude<RunnerReport, { type: 'hooks_changed' }>, handle: unknown): void {
     const { id } = report;
+    if (report.type === 'runner_summed') return this.#sums.get(id)?.(report.memory_bytes);
     if (report.type === 'runner_checked') return this.#checks.get(id)?.(report);
     const entry = this.#entries.get(id);
     if (entry === undefined) {
@@ -142,8 +167,13 @@ export class SupervisedRunners {
       }
       case 'runner_output':
         return entry.options.onOutput(report.text);
+      case 'runner_paused':
+        return entry.options.onPaused(report.paused);
+      case 'runner_spent':
+        return entry.options.onSpent(report.share);
       case 'runner_measured': {
         const { cpu_ms, rss_bytes } = report;
+        entry.options.onUse({ cpu_ms, rss_bytes });
         for (const resolve of entry.measuring.splice(0)) resolve({ cpu_ms, rss_bytes });
       }
     }

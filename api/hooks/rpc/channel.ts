@@ -10,6 +10,7 @@ import { FrameWriter } from './frame-writer.ts';
 import { FrameReader, ProtocolError, toFrameText } from './frames.ts';
 import { readMessage } from './inbound.ts';
 import type { ChannelEnd, Invocation, InvocationFrame } from './invocation.ts';
+import { PausedTime } from './paused-time.ts';
 import { Ping } from './ping.ts';
 
 /** Largest texts in bytes, and how much a runner may do: it is told, and ended when it does not keep within. */
@@ -53,11 +54,13 @@ export class Channel {
   readonly #reader: FrameReader;
   readonly #writer: FrameWriter;
   readonly #calls: CallHandler;
-  readonly #deadlines = new Deadlines((id) => this.#timeOut(id));
+  readonly #paused = new PausedTime();
+  readonly #deadlines = new Deadlines((id) => this.#timeOut(id), this.#paused);
   readonly #open = new InFlight<Invocation>();
   readonly #ping = new Ping({
     send: (id) => this.send({ type: 'ping', id }),
     onStuck: () => this.end('timeout', 'the hook runner does not come back from its code'),
+    paused: this.#paused,
   });
   readonly #budget = new FrameBudget((text) => this.#writer.sendText(text));
   /** Ids of invocations that nobody waits for any more, oldest first. */
@@ -73,6 +76,7 @@ export class Channel {
     this.#writer = new FrameWriter(socket, {
       onStall: () => this.end('not_reading', 'the hook runner does not read what it is sent'),
       onDrain: () => this.#calls.proceed(),
+      paused: this.#paused,
     });
     this.#calls = new CallHandler({
       findInvocation: (id) => this.#open.get(id),
@@ -90,6 +94,11 @@ export class Channel {
   /** Undefined unless a ping is out: then, soon, whether the runner comes back from its code. */
   get responsiveness(): Promise<boolean> | undefined {
     return this.#ping.responsiveness;
+  }
+
+  /** Notes that the runner was stopped, or goes on. */
+  setPaused(isPaused: boolean): void {
+    this.#paused.set(isPaused, performance.now());
   }
 
   /** Invocations that are under way. */

@@ -2,6 +2,7 @@
 // runner takes.
 import type { Socket } from 'node:net';
 import { encodeFrames } from './frames.ts';
+import type { PausedTime } from './paused-time.ts';
 
 /** So much is handed to the system before the runner has read it; the rest waits here. */
 const maxUnsentBytes = 4_194_304;
@@ -17,12 +18,14 @@ export interface FrameWriterOptions {
   onStall: () => void;
   /** All that was handed over has been read. */
   onDrain: () => void;
+  paused: PausedTime;
 }
 
 /** Sends to one runner, for as long as that reads. */
 export class FrameWriter {
   readonly #socket: Socket;
   readonly #onStall: () => void;
+  readonly #paused: PausedTime;
   #texts: string[] = [];
   #bytes = 0;
   #flush: NodeJS.Immediate | undefined;
@@ -30,9 +33,10 @@ export class FrameWriter {
   #isClosed = false;
   readonly #onTaken = () => void this.#drainTimer?.refresh();
 
-  constructor(socket: Socket, { onStall, onDrain }: FrameWriterOptions) {
+  constructor(socket: Socket, { onStall, onDrain, paused }: FrameWriterOptions) {
     this.#socket = socket;
     this.#onStall = onStall;
+    this.#paused = paused;
     socket.on('drain', () => {
       clearTimeout(this.#drainTimer);
       this.#drainTimer = undefined;
@@ -78,8 +82,14 @@ export class FrameWriter {
     this.#flush = undefined;
     while (this.#texts.length > 0 && this.#socket.writableLength <= maxUnsentBytes) {
       if (this.#socket.write(encodeFrames(this.#takeBatch()), this.#onTaken)) continue;
-      this.#drainTimer ??= setTimeout(() => this.#onStall(), drainTimeoutMs);
+      this.#drainTimer ??= setTimeout(() => this.#checkStall(), drainTimeoutMs);
     }
+  }
+
+  /** A runner that was paused meanwhile has the time once more. */
+  #checkStall(): void {
+    if (this.#paused.wasPausedSince(performance.now() - drainTimeoutMs)) this.#drainTimer?.refresh();
+    else this.#onStall();
   }
 
   /** The frames that are written together: all there are, unless they are large. */

@@ -2,7 +2,14 @@
 import type { CallFrame, FromRunner } from '../../../hook-runner/protocol.ts';
 
 /** Why a channel ended. */
-export type ChannelEnd = 'closed' | 'protocol_error' | 'timeout' | 'not_reading' | 'cpu' | 'exited';
+export type ChannelEnd =
+  | 'closed'
+  | 'protocol_error'
+  | 'timeout'
+  | 'not_reading'
+  | 'cpu'
+  | 'memory'
+  | 'exited';
 
 /** The messages of an invocation. */
 export type InvocationFrame = Extract<

@@ -1,5 +1,6 @@
 // Pings a runner that was too slow, to learn if it still comes back from its code.
 import { ProtocolError } from './frames.ts';
+import type { PausedTime } from './paused-time.ts';
 
 /** An idle runner responds within one: after so long it counts as stuck. */
 const responsiveMs = 25;
@@ -9,11 +10,15 @@ const pongTimeoutMs = 250;
 export class Ping {
   readonly #send: (id: number) => void;
   readonly #onStuck: () => void;
+  readonly #paused: PausedTime;
   #pending: { id: number; timers: NodeJS.Timeout[]; responded: PromiseWithResolvers<boolean> } | undefined;
 
-  constructor({ send, onStuck }: { send: (id: number) => void; onStuck: () => void }) {
+  constructor(
+    { send, onStuck, paused }: { send: (id: number) => void; onStuck: () => void; paused: PausedTime },
+  ) {
     this.#send = send;
     this.#onStuck = onStuck;
+    this.#paused = paused;
   }
 
   /** Undefined unless one is out: then, soon, whether the runner comes back. */
@@ -27,11 +32,19 @@ export class Ping {
     const responded = Promise.withResolvers<boolean>();
     const timers = [
       setTimeout(() => responded.resolve(false), responsiveMs),
-      setTimeout(this.#onStuck, pongTimeoutMs),
+      setTimeout(() => this.#checkStuck(performance.now()), pongTimeoutMs),
     ];
     const id = newId();
     this.#pending = { id, timers, responded };
     this.#send(id);
+  }
+
+  /** A runner that was paused meanwhile has the time once more. */
+  #checkStuck(checkedAt: number): void {
+    const pending = this.#pending;
+    if (pending === undefined) return;
+    if (!this.#paused.wasPausedSince(checkedAt - pongTimeoutMs)) return this.#onStuck();
+    pending.timers.push(setTimeout(() => this.#checkStuck(performance.now()), pongTimeoutMs));
   }
 
   /** It came back. Throws `ProtocolError` when it was not asked. */

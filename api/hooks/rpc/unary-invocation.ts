@@ -37,6 +37,7 @@ const endMessages: Record<ChannelEnd, string> = {
   protocol_error: 'the hook runner was stopped for breaking its protocol',
   not_reading: 'the hook runner was stopped because it no longer read',
   cpu: 'the hook runner was stopped for what it went on with before',
+  memory: 'the hook runner was stopped because the hooks of the workspace used too much memory',
   closed: 'the hook runner was stopped while the hook ran',
 };
 

@@ -32,6 +32,7 @@ it('of a workspace that is being deleted is left out, and that of the others is 
     schema: `a_${workspace}`,
     requests: 3,
     hook_runs: 1,
+    hook_cpu_ms: 40,
   }));
   const { adding } = await control.transaction(async (sql) => {
     await deleteWorkspace(sql, { id: 'going', database: databases.get('going') ?? '' });
@@ -41,6 +42,6 @@ it('of a workspace that is being deleted is left out, and that of the others is 
   });
   await adding;
   const activity = (workspace: string) => control.run((sql) => sumActivity(sql, { workspace, since }));
-  expect(await activity('staying')).toEqual({ requests: 3, hook_runs: 1 });
-  expect(await activity('going')).toEqual({ requests: 0, hook_runs: 0 });
+  expect(await activity('staying')).toEqual({ requests: 3, hook_runs: 1, hook_cpu_ms: 40 });
+  expect(await activity('going')).toEqual({ requests: 0, hook_runs: 0, hook_cpu_ms: 0 });
 });

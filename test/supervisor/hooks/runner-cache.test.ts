@@ -22,6 +22,7 @@ function raiseAt(level: SandboxLevel, folder: string): Promise<Walls> {
       memory_mb: 256,
       idle_ms: 1000,
       max_runners: 10,
+      total_memory_mb: 0,
       jit: false,
       type_check: false,
     },

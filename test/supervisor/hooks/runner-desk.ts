@@ -9,6 +9,7 @@ import { expect, vi } from 'vitest';
 import type { RunnerReport, SandboxLevel } from '../../../supervisor/protocol.ts';
 import type { RunnerPlan } from '../../../supervisor/hooks/runner-command.ts';
 import { type RunnerClient, RunnerProcesses } from '../../../supervisor/hooks/runners.ts';
+import { HookShares } from '../../../supervisor/hooks/shares/shares.ts';
 import { raiseWalls } from '../../../supervisor/hooks/sandbox.ts';
 import type { FailedCheck } from '../../../supervisor/hooks/type-check.ts';
 import type { Program } from './runner-programs.ts';
@@ -24,6 +25,7 @@ const config = {
   memory_mb: 256,
   idle_ms: 1000,
   max_runners: 10,
+  total_memory_mb: 0,
   sandbox: 'auto',
   jit: false,
   type_check: false,
@@ -101,6 +103,9 @@ function createInbox() {
   };
 }
 
+/** A share that no runner of a test spends. */
+export const share = { cpu_cores: 1, cpu_burst_ms: 10_000, memory_mb: 1_024 };
+
 /** What a desk depends on; `now` is a clock that a test may move. */
 export interface DeskOptions {
   plan: RunnerPlan;
@@ -124,6 +129,7 @@ export function openDesk(
     walls: Promise.resolve({ sandbox: { level: plan.level, why: '' }, plan }),
     now,
     program: `${program}.ts`,
+    shares: new HookShares({ now: () => performance.now(), totalMemoryMb: 0, say: () => {} }),
     onBreakerOpen: ({ app }) => rested.push(app),
     onUnchecked: (failure) => unchecked.push(failure),
   });
@@ -142,7 +148,7 @@ export function openDesk(
   };
   const start = async (app = 'shop', workspace = 'acme') => {
     const id = randomUUID();
-    desk.handle({ type: 'runner_start', id, workspace, app, memory_mb: 256 });
+    desk.handle({ type: 'runner_start', id, workspace, app, memory_mb: 256, share });
     const report = await until((found): found is Answer => 'id' in found && found.id === id);
     const socket = sockets.get(id);
     if (report.type !== 'runner_started' || socket === undefined) throw new Error(JSON.stringify(report));

@@ -7,9 +7,10 @@ import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RunnerPlan } from '../../../supervisor/hooks/runner-command.ts';
 import { RunnerProcesses } from '../../../supervisor/hooks/runners.ts';
+import { HookShares } from '../../../supervisor/hooks/shares/shares.ts';
 import type { RunnerReport } from '../../../supervisor/protocol.ts';
 import { isAlive, processTree } from '../../harness/processes.ts';
-import { makeRunnerHome, openDesk, planAt, printedBy, type TestRunners } from './runner-desk.ts';
+import { makeRunnerHome, openDesk, planAt, printedBy, share, type TestRunners } from './runner-desk.ts';
 import { writePrograms } from './runner-programs.ts';
 
 let home = '';
@@ -84,7 +85,14 @@ describe('an app whose runners crash', () => {
       socket?.destroy();
       report.resolve(first);
     });
-    other.handle({ type: 'runner_start', id: randomUUID(), workspace: 'acme', app: 'shop', memory_mb: 256 });
+    other.handle({
+      type: 'runner_start',
+      id: randomUUID(),
+      workspace: 'acme',
+      app: 'shop',
+      memory_mb: 256,
+      share,
+    });
     expect(await report.promise).toMatchObject({ type: 'runner_started' });
     other.handle({ type: 'runner_clear_crashes', workspace: 'acme', app: 'shop' });
     await crash(desk);
@@ -162,6 +170,7 @@ describe('runners', () => {
       workspace: 'acme',
       app: 'shop',
       memory_mb: 256,
+      share,
     });
     await end(desk);
     await setImmediate();
@@ -177,6 +186,7 @@ describe('runners', () => {
         memory_mb: 256,
         idle_ms: 1,
         max_runners: 1,
+        total_memory_mb: 0,
         sandbox: 'os',
         jit: false,
         type_check: false,
@@ -185,12 +195,13 @@ describe('runners', () => {
       walls: Promise.resolve({ sandbox: { level: 'none', why: 'no bubblewrap' }, plan: undefined }),
       now: () => 0,
       program: 'echo.ts',
+      shares: new HookShares({ now: () => performance.now(), totalMemoryMb: 0, say: () => {} }),
       onBreakerOpen: () => {},
       onUnchecked: () => {},
     });
     const id = randomUUID();
     const desk = runners.connect((report) => reports.push(report));
-    desk.handle({ type: 'runner_start', id, workspace: 'acme', app: 'shop', memory_mb: 256 });
+    desk.handle({ type: 'runner_start', id, workspace: 'acme', app: 'shop', memory_mb: 256, share });
     await expect.poll(() => reports).toHaveLength(1);
     expect(reports).toEqual([
       { type: 'runner_refused', id, reason: 'no_sandbox', retry_ms: 60_000, message: 'no bubblewrap' },

@@ -28,6 +28,7 @@ function raise(
     memory_mb: 256,
     idle_ms: 1000,
     max_runners: 10,
+    total_memory_mb: 0,
     sandbox,
     jit,
     type_check: false,

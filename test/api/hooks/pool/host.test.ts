@@ -7,11 +7,21 @@ import type { RunnerRequest } from '../../../../supervisor/protocol.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
+const wish = {
+  workspace: 'acme',
+  app: 'shop',
+  memory_mb: 256,
+  share: { cpu_cores: 1, cpu_burst_ms: 1_000, memory_mb: 1_024 },
+  onOutput: () => {},
+  onPaused: () => {},
+  onSpent: () => {},
+  onUse: () => {},
+};
+
 /** What is asked of a supervisor that answers when the test says so. */
 function asked() {
   const requests: RunnerRequest[] = [];
   const host = new SupervisedRunners((request) => void requests.push(request), 1);
-  const wish = { workspace: 'acme', app: 'shop', memory_mb: 256, onOutput: () => {} };
   const starting = host.start(wish).catch((error: Error) => error);
   const [first] = requests;
   if (first?.type !== 'runner_start') throw new Error('no start was asked for');
@@ -40,16 +50,16 @@ it('are given up after 10 s, and a runner that comes later is ended, with its so
 
 it('are refused until one has ended where there are as many as this process may have', async () => {
   const { host, requests, starting, id } = asked();
-  const wish = { workspace: 'acme', app: 'other', memory_mb: 256, onOutput: () => {} };
+  const other = { ...wish, app: 'other' };
   const refused = { reason: 'full', message: 'there are 1 runners already' };
-  await expect(host.start(wish)).rejects.toMatchObject(refused);
+  await expect(host.start(other)).rejects.toMatchObject(refused);
   host.receive({ type: 'runner_started', id, pid: 7 }, new Socket());
   await starting;
-  await expect(host.start(wish)).rejects.toMatchObject(refused);
+  await expect(host.start(other)).rejects.toMatchObject(refused);
   const asks = () => requests.filter(({ type }) => type === 'runner_start').length;
   expect(asks()).toBe(1);
   host.receive({ type: 'runner_exited', id }, undefined);
-  void host.start(wish);
+  void host.start(other);
   expect(asks()).toBe(2);
 });
 

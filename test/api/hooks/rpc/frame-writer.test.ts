@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { FrameReader } from '../../../../api/hooks/rpc/frames.ts';
 import { FrameWriter } from '../../../../api/hooks/rpc/frame-writer.ts';
+import { PausedTime } from '../../../../api/hooks/rpc/paused-time.ts';
 
 /** Keeps what is written to it, one entry a write. */
 class WrittenTo extends Socket {
@@ -22,7 +23,7 @@ class WrittenTo extends Socket {
 function writer() {
   const socket = new WrittenTo();
   const onStall = () => expect.unreachable('it reads all there is');
-  return { socket, out: new FrameWriter(socket, { onStall, onDrain: () => {} }) };
+  return { socket, out: new FrameWriter(socket, { onStall, onDrain: () => {}, paused: new PausedTime() }) };
 }
 
 /** A runner that reads only what is read from `reader.other`. */
@@ -30,7 +31,11 @@ function slowReader() {
   const [end, other] = duplexPair();
   let [stalls, drained] = [0, 0];
   // Of a socket, a writer knows no more than what all streams have.
-  const out = new FrameWriter(end as Socket, { onStall: () => void stalls++, onDrain: () => void drained++ });
+  const out = new FrameWriter(end as Socket, {
+    onStall: () => void stalls++,
+    onDrain: () => void drained++,
+    paused: new PausedTime(),
+  });
   return { reader: Object.assign(end, { other }), out, stalls: () => stalls, drained: () => drained };
 }
 
