@@ -71,6 +71,8 @@ export interface Sandbox {
   level: SandboxLevel | 'none';
   /** The reason for the level, one line for the operator. */
   why: string;
+  /** What keeps the hooks of a workspace within its share of processor and memory. */
+  shares: 'supervisor' | 'none';
 }
 
 /** The first message to an API process, which never reads the environment. */

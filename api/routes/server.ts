@@ -20,11 +20,17 @@ export const healthz = route({
 export const readyz = route({
   method: 'GET',
   path: '/readyz',
-  summary: 'Checks the database: 200 if it responds, otherwise 503. `sandbox` is the sandbox level of hooks.',
+  summary:
+    'Checks the database: 200 if it responds, otherwise 503. `sandbox` is the sandbox level of hooks, `hook_shares` what keeps them within their shares.',
   scope: 'open',
   beforeSetup: true,
   status: 200,
-  response: object({ ready: boolean(), database: oneOf(['ok']), sandbox: oneOf(['os', 'deno', 'none']) }),
+  response: object({
+    ready: boolean(),
+    database: oneOf(['ok']),
+    sandbox: oneOf(['os', 'deno', 'none']),
+    hook_shares: oneOf(['supervisor', 'none']),
+  }),
   errors: ['unavailable'],
   handle: ({ deps }) => checkReadiness(deps),
 });

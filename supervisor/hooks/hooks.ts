@@ -89,9 +89,9 @@ export function createHookProcesses(
   };
 }
 
-function report(say: Output['log'], { sandbox: { level, why }, slow }: Walls): void {
+function report(say: Output['log'], { sandbox: { level, why, shares }, slow }: Walls): void {
   if (level === 'none') say('warn', `hooks are off: ${why}`, { sandbox: level });
-  else say('info', `hooks run at sandbox level ${level}: ${why}`, { sandbox: level });
+  else say('info', `hooks run at sandbox level ${level}: ${why}`, { sandbox: level, hook_shares: shares });
   if (slow !== undefined) {
     say('warn', 'hook processes start more slowly, as their compiled code cannot be kept', { error: slow });
   }

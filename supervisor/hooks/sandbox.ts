@@ -1,7 +1,7 @@
 // How strongly hook code can be walled in on this machine: tried, not guessed.
 import { access, constants, readFile } from 'node:fs/promises';
 import { messageOf } from '../errors.ts';
-import { findProcess } from '../process-table.ts';
+import { findProcess, measure } from '../process-table.ts';
 import type { Config, Sandbox, SandboxLevel } from '../protocol.ts';
 import { reservedUsers } from '../reserved-users.ts';
 import { readRunnerScore } from './priority.ts';
@@ -43,7 +43,11 @@ export async function raiseWalls(options: WallOptions): Promise<Walls> {
       const plan = await makePlan(options, level);
       await probe(plan, config.memory_mb);
       return {
-        sandbox: { level, why: [...failures, ...weaknesses(plan)].join('; ') || levelDescriptions[level] },
+        sandbox: {
+          level,
+          shares: measure(process.pid) === undefined ? 'none' : 'supervisor',
+          why: [...failures, ...weaknesses(plan)].join('; ') || levelDescriptions[level],
+        },
         ...await withCompiledCode(plan, options),
       };
     } catch (error) {
@@ -52,7 +56,7 @@ export async function raiseWalls(options: WallOptions): Promise<Walls> {
   }
   const where = platform === 'linux' ? '' : ` on ${platform}`;
   return {
-    sandbox: { level: 'none', why: `hooks do not run${where}: ${failures.join('; ')}` },
+    sandbox: { level: 'none', shares: 'none', why: `hooks do not run${where}: ${failures.join('; ')}` },
     plan: undefined,
   };
 }

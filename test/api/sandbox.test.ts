@@ -4,8 +4,9 @@ import { as, expectOk, master } from '../harness/api.ts';
 
 describe('the sandbox in effect', () => {
   it('is named by /readyz, and is on record since when it is so', async () => {
-    const { sandbox } = expectOk(await as().get('/readyz'));
+    const { sandbox, hook_shares } = expectOk(await as().get('/readyz'));
     expect(['os', 'deno']).toContain(sandbox);
+    expect(hook_shares).toBe('supervisor');
     const { items } = expectOk(await (await master()).get('/api/system/audit?action=sandbox_set'));
     expect(items).toHaveLength(1);
     expect(items[0]).toMatchObject({

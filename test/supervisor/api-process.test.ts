@@ -42,7 +42,7 @@ function make(
     config: change({ ...config, http: { ...config.http, port: 0 } }),
     masterKey,
     database,
-    sandbox: Promise.resolve({ level: 'none', why: 'nothing runs hooks here' }),
+    sandbox: Promise.resolve({ level: 'none', shares: 'none', why: 'nothing runs hooks here' }),
     runners: { connect: () => ({ handle: () => {}, close: () => {} }) },
     path: '/usr/bin:/bin',
     onEvent: (event) => events.push(event),

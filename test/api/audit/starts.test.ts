@@ -44,10 +44,10 @@ it('keeps entries for ever without a configured retention', async () => {
 it('records the sandbox level once, until it changes', async () => {
   const record = (sandbox: Deps['sandbox']) =>
     recordSandbox({ ...auditDeps, databases: storage.databases, sandbox });
-  await record({ level: 'os', why: 'it works' });
-  await record({ level: 'os', why: 'it works still' });
-  await record({ level: 'deno', why: 'there is no bubblewrap' });
-  await record({ level: 'os', why: 'there is again' });
+  await record({ level: 'os', shares: 'supervisor', why: 'it works' });
+  await record({ level: 'os', shares: 'supervisor', why: 'it works still' });
+  await record({ level: 'deno', shares: 'supervisor', why: 'there is no bubblewrap' });
+  await record({ level: 'os', shares: 'supervisor', why: 'there is again' });
   const { items } = await storage.databases.control.run((sql) =>
     listAudit(sql, { scope: { schema: 'control' }, filter: { action: 'sandbox_set' } }, {
       page: 1,

@@ -126,7 +126,7 @@ export function openDesk(
   const runners = new RunnerProcesses({
     config: { ...config, max_runners: most },
     dataDir: '/nonexistent',
-    walls: Promise.resolve({ sandbox: { level: plan.level, why: '' }, plan }),
+    walls: Promise.resolve({ sandbox: { level: plan.level, shares: 'supervisor', why: '' }, plan }),
     now,
     program: `${program}.ts`,
     shares: new HookShares({ now: () => performance.now(), totalMemoryMb: 0, say: () => {} }),

@@ -192,7 +192,10 @@ describe('runners', () => {
         type_check: false,
       },
       dataDir: '/nonexistent',
-      walls: Promise.resolve({ sandbox: { level: 'none', why: 'no bubblewrap' }, plan: undefined }),
+      walls: Promise.resolve({
+        sandbox: { level: 'none', shares: 'none', why: 'no bubblewrap' },
+        plan: undefined,
+      }),
       now: () => 0,
       program: 'echo.ts',
       shares: new HookShares({ now: () => performance.now(), totalMemoryMb: 0, say: () => {} }),

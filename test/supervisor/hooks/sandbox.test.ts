@@ -41,6 +41,7 @@ describe('the sandbox', () => {
     const { sandbox, plan } = await raise('auto', { jit });
     expect(sandbox).toEqual({
       level: 'os',
+      shares: 'supervisor',
       why: 'Deno without permissions, limits, namespaces and a seccomp filter',
     });
     expect(plan).toMatchObject({ level: 'os', jit });
@@ -62,6 +63,7 @@ describe('the sandbox', () => {
     expect(plan).toBeUndefined();
     expect(sandbox).toEqual({
       level: 'none',
+      shares: 'none',
       why: 'hooks do not run: no os level: bwrap is not installed (package bubblewrap)',
     });
   });
@@ -71,6 +73,7 @@ describe('the sandbox', () => {
     expect(plan).toBeUndefined();
     expect(sandbox).toEqual({
       level: 'none',
+      shares: 'none',
       why: 'hooks do not run: no os level: bwrap is not installed (package bubblewrap); ' +
         'no deno level: setpriv is not installed (package util-linux)',
     });
@@ -95,6 +98,7 @@ describe('the sandbox', () => {
       : 'no new privileges, a seccomp filter, a process namespace';
     expect(found.sandbox).toEqual({
       level: 'none',
+      shares: 'none',
       why: `hooks do not run: no os level: a runner that was started does not have ${missing}`,
     });
   });
@@ -111,6 +115,7 @@ describe('the sandbox', () => {
       : 'no new privileges';
     expect(sandbox).toEqual({
       level: 'none',
+      shares: 'none',
       why: `hooks do not run: no deno level: a runner that was started does not have ${missing}`,
     });
   });
