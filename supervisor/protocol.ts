@@ -131,7 +131,7 @@ export type RunnerRequest =
     types: string;
   };
 
-/** What all runners of a workspace together may take. Bounds are of policy, see docs/reference/policies.md. */
+/** What all runners of a workspace together may take. Bounds are of policy, see docs/how-to/policies.md. */
 export interface RunnerShare {
   /** Cores, while other workspaces need the processor, too. */
   cpu_cores: number;

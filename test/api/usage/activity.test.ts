@@ -49,9 +49,9 @@ it('is added the next time where the connection broke, together with what came s
   });
   meter.request(app);
   await meter.flush();
-  expect(await known(beginningOfDay(now))).toEqual({ requests: 3, hook_runs: 1 });
+  expect(await known(beginningOfDay(now))).toEqual({ requests: 3, hook_runs: 1, hook_cpu_ms: 0 });
   await meter.flush();
-  expect(await known(beginningOfDay(now))).toEqual({ requests: 3, hook_runs: 1 });
+  expect(await known(beginningOfDay(now))).toEqual({ requests: 3, hook_runs: 1, hook_cpu_ms: 0 });
   await meter.close();
 });
 
