@@ -127,13 +127,12 @@ export const policyDefinitions = {
   },
   'hooks.cpu': {
     kind: 'range',
-    meaning:
-      'CPU time of all hooks of a workspace, in cores, while other workspaces need the processor, too. ' +
-      'At first a quarter of the cores of the machine.',
-    min: 0.01,
-    max: () => availableParallelism() / 4,
+    meaning: 'CPU time of all hooks of a workspace while others are active, too, in per cent of a core.',
+    min: 1,
+    // A quarter of the machine.
+    max: () => 25 * availableParallelism(),
     default: 'max',
-    usable: [0.01, 1_024],
+    usable: [1, 1_000_000],
   },
   'hooks.cpu_burst_sec': {
     kind: 'range',

@@ -51,7 +51,7 @@ describe('a workspace whose hooks take all that they can', () => {
     'hook.cpu-budget: is kept to its share while another needs the processor, and the other has every response',
     async () => {
       await set('hooks.cpu_burst_sec', 0);
-      await set('hooks.cpu', 0.1);
+      await set('hooks.cpu', 10);
       const before = new Set(await runners());
       const paths = await makeApps('loop', loops);
       await Promise.all(paths.map((path) => master.get(`${path}/custom/go`)));

@@ -192,6 +192,7 @@ table usage
   requests bigint not null
   hook_runs bigint not null
   mails bigint not null default 0
+  hook_cpu_ms bigint not null default 0
   CREATE INDEX usage_hour ON control.usage USING btree (hour)
   constraint usage_pkey PRIMARY KEY (workspace, schema, hour)
   constraint usage_workspace_fkey FOREIGN KEY (workspace) REFERENCES control.workspaces(id) ON DELETE CASCADE

@@ -55,6 +55,7 @@ describe('the configuration', () => {
         memory_mb: 256,
         idle_ms: 300_000,
         max_runners: 200,
+        total_memory_mb: 0,
         sandbox: 'auto',
         jit: false,
         type_check: true,

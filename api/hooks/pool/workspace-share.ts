@@ -8,7 +8,7 @@ export async function readShare(policies: Policies, workspace: string): Promise<
   const read = async (name: 'hooks.cpu' | 'hooks.cpu_burst_sec' | 'hooks.workspace_memory_mb') =>
     (await policies.range(name, { workspace })).value;
   return {
-    cpu_cores: await read('hooks.cpu'),
+    cpu_cores: await read('hooks.cpu') / 100,
     cpu_burst_ms: await read('hooks.cpu_burst_sec') * 1000,
     memory_mb: await read('hooks.workspace_memory_mb'),
   };

@@ -66,7 +66,7 @@ it('is added by a flush that begins during another', async () => {
     looked = meter.flush();
   });
   await looked;
-  expect(await known(beginningOfDay(now))).toEqual({ requests: 2, hook_runs: 0 });
+  expect(await known(beginningOfDay(now))).toEqual({ requests: 2, hook_runs: 0, hook_cpu_ms: 0 });
   await meter.close();
 });
 
@@ -77,11 +77,11 @@ it('counts for 24 hours, the one under way included, and is removed after them',
   now = new Date(created.getTime() + 23 * hour);
   meter.request(app);
   await meter.flush();
-  expect(await known(beginningOfDay(now))).toEqual({ requests: 2, hook_runs: 0 });
+  expect(await known(beginningOfDay(now))).toEqual({ requests: 2, hook_runs: 0, hook_cpu_ms: 0 });
   now = new Date(created.getTime() + 24 * hour);
   meter.request(app);
   await meter.flush();
-  expect(await known(beginningOfDay(now))).toEqual({ requests: 2, hook_runs: 0 });
-  expect(await known(first)).toEqual({ requests: 2, hook_runs: 0 });
+  expect(await known(beginningOfDay(now))).toEqual({ requests: 2, hook_runs: 0, hook_cpu_ms: 0 });
+  expect(await known(first)).toEqual({ requests: 2, hook_runs: 0, hook_cpu_ms: 0 });
   await meter.close();
 });
