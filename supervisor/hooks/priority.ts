@@ -4,10 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { systemErrorCode } from '../errors.ts';
 
 /**
- * The priority of hooks: each has a ninth of what the API or PostgreSQL has of a busy processor. With less, hooks of honest
- * apps would not come back in time beside a busy database.
+ * The priority of hooks: each runner gets a third of what the API or PostgreSQL gets of a busy processor. With a ninth
+ * (nice 10), hooks of honest apps did not come back in time on a machine that was busy with other things.
  */
-export const hookNice = 10;
+export const hookNice = 5;
 
 /** Without root, the kernel takes ten changes a second of a whole machine. */
 const retryMs = 120;
