@@ -60,7 +60,6 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const storage = await openWhenReachable(start, { blobs, now, newId, observe });
   const { databases, provisioning, secrets, upkeep } = storage;
   const seals = createAudit({ config, databases, secrets, observe, now }, start);
-  const onActive = (workspace: string) => send({ type: 'runner_workspace_active', workspace });
   const activity = new ActivityMeter({ databases, now, observe, onActive });
   const definitions = createDefinitions({ databases });
   const policyCache = new PolicyCache(databases);
@@ -100,6 +99,11 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
       for (const part of open) await part.close();
     },
   };
+}
+
+/** Tells the supervisor that a workspace is active. */
+function onActive(workspace: string): void {
+  send({ type: 'runner_workspace_active', workspace });
 }
 
 function hookPorts(deps: () => Deps, { worker }: ApiStart) {

@@ -10,8 +10,8 @@ import type { Counters } from './pool/counters.ts';
 import type { SharedSlots } from './pool/slots.ts';
 import { loadFaults, retryDelayMs, toFileFault, toRefusal } from './files/faults.ts';
 import { type CallContext, Generation, type ReadyRunner, type RunRequest } from './pool/generation.ts';
-import type { RunnerUse, SupervisedRunners } from './pool/host.ts';
-import { readShare } from './pool/workspace-share.ts';
+import type { SupervisedRunners } from './pool/host.ts';
+import { planRunner } from './pool/workspace-share.ts';
 import type { ChannelEnd } from './rpc/invocation.ts';
 import { DrainingGenerations } from './pool/draining.ts';
 import { type LoadCause, LoadQueue } from './pool/load-queue.ts';
@@ -205,13 +205,11 @@ export class AppHooks {
 
   async #open({ files: all, env, fingerprint }: CodeSnapshot): Promise<Generation | undefined> {
     const { deps, host, starts, handleCall, evict } = this.#options;
-    const { value: memory_mb } = await deps.policies.range('hooks.memory_mb', this.path);
-    const share = await readShare(deps.policies, this.path.workspace);
     const load = async (files: LoadFrame['files']) =>
       Generation.open({
         host,
         starts,
-        runner: { ...this.path, memory_mb, share, onUse: this.#useCounter() },
+        runner: await planRunner(deps, this.app),
         load: { ...this.path, generation: ++this.#generations, files, env },
         fingerprint,
         loadTimeoutMs: await this.#limit.find(),
@@ -222,15 +220,6 @@ export class AppHooks {
         report: logFailure(deps, 'answer a hook'),
       });
     return await this.#quarantine.open(all, (files) => retryWhileFull(evict, () => load(files)));
-  }
-
-  /** Counts the CPU time of one runner, which is told as the sum since its start. */
-  #useCounter(): (use: RunnerUse) => void {
-    let counted = 0;
-    return ({ cpu_ms }) => {
-      this.#options.deps.activity.hookCpu(this.app, cpu_ms - counted);
-      counted = cpu_ms;
-    };
   }
 
   #replace(live: Generation | undefined, fingerprint: string): void {

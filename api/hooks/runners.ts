@@ -153,9 +153,7 @@ export class HookRunners implements Hooks {
     for (const { app } of this.#findIn({ workspace })) this.drop(app);
   }
 
-  memoryOf(place: { workspace: string; app?: string | undefined }): Promise<number> {
-    return this.#options.host.memoryOf(place);
-  }
+  memoryOf: Hooks['memoryOf'] = (place) => this.#options.host.memoryOf(place);
 
   /** Ends every runner. */
   close(): void {
@@ -220,16 +218,12 @@ export class HookRunners implements Hooks {
 
   /** Ends runners that policy gives other memory by now than they were started with; the next call starts another. */
   async #applyMemoryPolicy({ workspace }: TenantPath): Promise<void> {
-    const { policies, observe } = this.#options.deps;
-    const told = new Set<string>();
+    const { host, deps: { policies, observe } } = this.#options;
     for (const hooks of this.#findIn({ workspace })) {
       const { live, path } = hooks;
       if (live === undefined) continue;
       try {
-        if (!told.has(path.workspace)) {
-          told.add(path.workspace);
-          this.#options.host.setShare(path.workspace, await readShare(policies, path.workspace));
-        }
+        host.setShare(path.workspace, await readShare(policies, path.workspace));
         const { value } = await policies.range('hooks.memory_mb', path);
         if (value !== live.memory_mb && hooks.live === live) hooks.stopRunner();
       } catch (error) {
@@ -244,8 +238,7 @@ export class HookRunners implements Hooks {
       const { live } = hooks;
       // Its jobs may not have been saved.
       void this.#options.onLoaded(hooks);
-      if (live === undefined || !live.channel.isOpen) continue;
-      if (live.channel.inFlight === 0 && live.usedAt < before) hooks.stopRunner();
+      if (live?.channel.isOpen && live.channel.inFlight === 0 && live.usedAt < before) hooks.stopRunner();
     }
   }
 

@@ -132,7 +132,6 @@ export const policyDefinitions = {
     // A quarter of the machine.
     max: () => 25 * availableParallelism(),
     default: 'max',
-    usable: [1, 1_000_000],
   },
   'hooks.cpu_burst_sec': {
     kind: 'range',
@@ -140,7 +139,6 @@ export const policyDefinitions = {
     min: 0,
     max: () => 10,
     default: 'max',
-    usable: [0, 3_600],
   },
   'hooks.workspace_memory_mb': {
     kind: 'range',
@@ -148,7 +146,6 @@ export const policyDefinitions = {
     min: 64,
     max: () => 1_024,
     default: 'max',
-    usable: [64, 1_048_576],
   },
   'hooks.egress': {
     kind: 'enum_set',

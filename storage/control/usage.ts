@@ -31,7 +31,6 @@ export interface Activity {
   schema: string;
   requests: number;
   hook_runs: number;
-  /** CPU time of hooks, in milliseconds. */
   hook_cpu_ms: number;
 }
 
@@ -220,8 +219,7 @@ export async function sumActivity(
 ): Promise<Pick<Activity, 'requests' | 'hook_runs' | 'hook_cpu_ms'>> {
   const [row] = await sql<Activity[]>`
     select coalesce(sum(requests), 0)::float8 as requests, coalesce(sum(hook_runs), 0)::float8 as hook_runs,
-      coalesce(sum(hook_cpu_ms), 0)::float8 as hook_cpu_ms
-    from control.usage
+      coalesce(sum(hook_cpu_ms), 0)::float8 as hook_cpu_ms from control.usage
     where workspace = ${workspace} and schema = coalesce(${schema ?? null}, schema) and hour > ${since}`;
   return row ?? { requests: 0, hook_runs: 0, hook_cpu_ms: 0 };
 }

@@ -70,23 +70,37 @@ export function createHookProcesses(
     sandbox,
     runners,
     watch: async (onChange) => {
-      const onError = (error: unknown) =>
-        say('warn', 'changes of hook files may go unnoticed', { error: String(error) });
-      const tell = async (change: HookChange) => {
-        const { workspace, app } = change;
-        if (api !== undefined) await giveTo(api, directory, [workspace, app]).catch(onError);
+      watching = watchFiles({ config, api, say }, (change) => {
         runners.clearCrashes(change);
         onChange(change);
-      };
-      const directory = await realpath(config.hooks.dir);
-      watching = watchHooks({ directory, onChange: (change) => void tell(change), onError });
-      await watching.catch(onError);
+      });
+      await watching.catch(() => 'logged');
     },
     stop: async () => {
       const end = await watching?.catch(() => undefined);
       await Promise.all([end?.(), runners.stop()]);
     },
   };
+}
+
+/** Watches the hook files, and gives those of root to the API's user. Logs what fails. */
+async function watchFiles(
+  { config, api, say }: Pick<HookProcessesOptions, 'config' | 'api' | 'say'>,
+  onChange: (change: HookChange) => void,
+): Promise<() => Promise<void>> {
+  const onError = (error: unknown) =>
+    say('warn', 'changes of hook files may go unnoticed', { error: String(error) });
+  try {
+    const directory = await realpath(config.hooks.dir);
+    const tell = async (change: HookChange) => {
+      if (api !== undefined) await giveTo(api, directory, [change.workspace, change.app]).catch(onError);
+      onChange(change);
+    };
+    return await watchHooks({ directory, onChange: (change) => void tell(change), onError });
+  } catch (error) {
+    onError(error);
+    throw error;
+  }
 }
 
 function report(say: Output['log'], { sandbox: { level, why, shares }, slow }: Walls): void {

@@ -103,8 +103,16 @@ function createInbox() {
   };
 }
 
-/** A share that no runner of a test spends. */
-export const share = { cpu_cores: 1, cpu_burst_ms: 10_000, memory_mb: 1_024 };
+/** Asks for a runner, with a share that no test spends. */
+export function startRequest(id: string, app = 'shop', workspace = 'acme') {
+  const share = { cpu_cores: 1, cpu_burst_ms: 10_000, memory_mb: 1_024 };
+  return { type: 'runner_start', id, workspace, app, memory_mb: 256, share } as const;
+}
+
+/** Shares of runners that are started by it. */
+export function ownShares(): HookShares {
+  return new HookShares({ now: () => performance.now(), totalMemoryMb: 0, say: () => {} });
+}
 
 /** What a desk depends on; `now` is a clock that a test may move. */
 export interface DeskOptions {
@@ -125,11 +133,8 @@ export function openDesk(
   const heard = new Map<string, string>();
   const runners = new RunnerProcesses({
     config: { ...config, max_runners: most },
-    dataDir: '/nonexistent',
+    ...{ now, program: `${program}.ts`, dataDir: '/nonexistent', shares: ownShares() },
     walls: Promise.resolve({ sandbox: { level: plan.level, shares: 'supervisor', why: '' }, plan }),
-    now,
-    program: `${program}.ts`,
-    shares: new HookShares({ now: () => performance.now(), totalMemoryMb: 0, say: () => {} }),
     onBreakerOpen: ({ app }) => rested.push(app),
     onUnchecked: (failure) => unchecked.push(failure),
   });
@@ -148,7 +153,7 @@ export function openDesk(
   };
   const start = async (app = 'shop', workspace = 'acme') => {
     const id = randomUUID();
-    desk.handle({ type: 'runner_start', id, workspace, app, memory_mb: 256, share });
+    desk.handle(startRequest(id, app, workspace));
     const report = await until((found): found is Answer => 'id' in found && found.id === id);
     const socket = sockets.get(id);
     if (report.type !== 'runner_started' || socket === undefined) throw new Error(JSON.stringify(report));

@@ -7,10 +7,10 @@ import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RunnerPlan } from '../../../supervisor/hooks/runner-command.ts';
 import { RunnerProcesses } from '../../../supervisor/hooks/runners.ts';
-import { HookShares } from '../../../supervisor/hooks/shares/shares.ts';
 import type { RunnerReport } from '../../../supervisor/protocol.ts';
 import { isAlive, processTree } from '../../harness/processes.ts';
-import { makeRunnerHome, openDesk, planAt, printedBy, share, type TestRunners } from './runner-desk.ts';
+import { makeRunnerHome, openDesk, ownShares, planAt } from './runner-desk.ts';
+import { printedBy, startRequest, type TestRunners } from './runner-desk.ts';
 import { writePrograms } from './runner-programs.ts';
 
 let home = '';
@@ -85,14 +85,7 @@ describe('an app whose runners crash', () => {
       socket?.destroy();
       report.resolve(first);
     });
-    other.handle({
-      type: 'runner_start',
-      id: randomUUID(),
-      workspace: 'acme',
-      app: 'shop',
-      memory_mb: 256,
-      share,
-    });
+    other.handle(startRequest(randomUUID()));
     expect(await report.promise).toMatchObject({ type: 'runner_started' });
     other.handle({ type: 'runner_clear_crashes', workspace: 'acme', app: 'shop' });
     await crash(desk);
@@ -164,14 +157,7 @@ describe('runners', () => {
     ['the supervisor stops', ({ runners }) => runners.stop()],
   ])('do not start when %s before the walls are known', async (_what, end) => {
     const desk = openDesk({ plan, program: 'echo' });
-    desk.desk.handle({
-      type: 'runner_start',
-      id: randomUUID(),
-      workspace: 'acme',
-      app: 'shop',
-      memory_mb: 256,
-      share,
-    });
+    desk.desk.handle(startRequest(randomUUID()));
     await end(desk);
     await setImmediate();
     expect(desk.reports).toEqual([]);
@@ -198,13 +184,13 @@ describe('runners', () => {
       }),
       now: () => 0,
       program: 'echo.ts',
-      shares: new HookShares({ now: () => performance.now(), totalMemoryMb: 0, say: () => {} }),
+      shares: ownShares(),
       onBreakerOpen: () => {},
       onUnchecked: () => {},
     });
     const id = randomUUID();
     const desk = runners.connect((report) => reports.push(report));
-    desk.handle({ type: 'runner_start', id, workspace: 'acme', app: 'shop', memory_mb: 256, share });
+    desk.handle(startRequest(id));
     await expect.poll(() => reports).toHaveLength(1);
     expect(reports).toEqual([
       { type: 'runner_refused', id, reason: 'no_sandbox', retry_ms: 60_000, message: 'no bubblewrap' },
