@@ -18,14 +18,14 @@ export interface NewAdmin {
   password: string;
   name?: string | undefined;
   /** Empty: an admin of the whole workspace. */
-  app_ids?: readonly string[] | undefined;
+  app_ids: readonly string[];
 }
 
 /** Returns the new admin. Throws `400 validation`, `404 workspace_not_found`, `409 conflict` for an id or email that is taken. */
 export async function createAdmin(
   deps: Pick<Deps, 'databases' | 'passwords' | 'policies' | 'revocations' | 'newId' | 'now'>,
   workspace: WorkspaceDefinition,
-  { id = deps.newId(), email, password, name = '', app_ids = [], ...caller }: NewAdmin & Caller,
+  { id = deps.newId(), email, password, name = '', app_ids, ...caller }: NewAdmin & Caller,
 ): Promise<Admin> {
   await checkNewPassword(deps.policies, { workspace: workspace.id }, { field: 'password', password });
   const apps = await checkApps(deps, workspace, app_ids);

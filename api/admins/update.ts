@@ -9,6 +9,7 @@ import { checkNewPassword } from '../auth/passwords/policy.ts';
 import { actorName, type Caller } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
+import { failValidation } from '../errors.ts';
 import { failNoAdmin, requireAdmin } from './find.ts';
 import { checkApps, refuseDuplicateAdmin } from './input.ts';
 import { type Admin, showAdmin } from '../auth/account/admin-response.ts';
@@ -25,6 +26,7 @@ export interface AdminPatch {
   password?: string | undefined;
   /** Empty: an admin of the whole workspace. */
   app_ids?: readonly string[] | undefined;
+  role?: AdminRow['role'] | undefined;
 }
 
 /** Returns the changed admin. Throws `400 validation`, `404 not_found`, `409 conflict` for an email that is taken. */
@@ -34,10 +36,11 @@ export async function changeAdmin(
   { patch, ...caller }: { patch: AdminPatch } & Caller,
 ): Promise<Admin> {
   await requireAdmin(deps, workspace, id);
-  const changes = await prepareChanges(deps, workspace, patch);
+  const prepared = await prepareChanges(deps, workspace, patch);
   const tidings = { kind: 'workspace', workspace: workspace.id } as const;
   const changed = await deps.databases.control.transaction(async (sql) => {
     const before = await lockAdmin(sql, workspace.id, id) ?? failNoAdmin(id);
+    const changes = { ...prepared, ...chooseScope(before, { ...prepared, role: patch.role }) };
     const revoked = makeRevocations(deps, before, changes);
     const instant = revoked.find(({ kind }) => kind === 'subject')?.not_before;
     const admin = await updateAdmin(sql, before, {
@@ -70,8 +73,25 @@ async function prepareChanges(
     name,
     password_hash: password === undefined ? undefined : await hash(password),
     app_ids: apps,
-    role: apps === undefined ? undefined : apps.length === 0 ? 'workspace_admin' : 'app_admin',
   };
+}
+
+/**
+ * The new apps and role of an admin; empty when neither changes. An app admin whose last app was deleted does not become
+ * a workspace admin because its empty list is sent back. Throws `400 validation` for a workspace admin of some apps.
+ */
+function chooseScope(
+  before: AdminRow,
+  { app_ids, role: wanted }: Pick<AdminChanges, 'app_ids' | 'role'>,
+): Pick<AdminChanges, 'app_ids' | 'role'> {
+  if (app_ids === undefined && wanted === undefined) return {};
+  const apps = app_ids ?? before.app_ids;
+  const isUnchanged = apps.length === 0 && before.app_ids.length === 0;
+  const role = wanted ?? (isUnchanged ? before.role : apps.length === 0 ? 'workspace_admin' : 'app_admin');
+  if (role === 'workspace_admin' && apps.length > 0) {
+    failValidation([{ field: 'role', reason: 'needs an empty app_ids: a workspace admin has all apps' }]);
+  }
+  return { app_ids: apps, role };
 }
 
 function makeRevocations(

@@ -10,12 +10,9 @@ import { wrongPassword } from '../auth/passwords/policy.ts';
 import { emailText, passwordText } from '../contract/credentials.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { described, object, okResponse, optional, pageSchema, string } from '../contract/schema.ts';
+import { described, object, okResponse, oneOf, optional, pageSchema, string } from '../contract/schema.ts';
 
-const apps = described(
-  optional(adminApps),
-  'The apps of an app admin. Empty: an admin of the whole workspace.',
-);
+const appsNote = 'The apps of an app admin. Empty: an admin of the whole workspace.';
 const uuid = string({
   pattern: /^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$/,
   hint: 'must be a UUID',
@@ -33,7 +30,7 @@ export const adminsCreate = route({
     email: emailText,
     password: passwordText,
     name: optional(adminName),
-    app_ids: apps,
+    app_ids: described(adminApps, appsNote),
   }),
   status: 201,
   response: adminResponse,
@@ -65,7 +62,14 @@ export const adminsUpdate = route({
     email: optional(emailText),
     password: optional(passwordText),
     name: optional(adminName),
-    app_ids: apps,
+    app_ids: described(
+      optional(adminApps),
+      `${appsNote} An app admin without any app stays one, unless \`role\` says otherwise.`,
+    ),
+    role: described(
+      optional(oneOf(['workspace_admin', 'app_admin'])),
+      'Default: that which `app_ids` says. A workspace admin has no apps.',
+    ),
   }),
   status: 200,
   response: adminResponse,

@@ -39,9 +39,11 @@ describe('creating an admin', () => {
     expect(answer).toMatchObject({ status: 201, body: { role: 'app_admin', app_ids: [b.id, a.id] } });
   });
 
-  it('needs neither a name nor apps', async () => {
-    const answer = await workspace.master.post(path, { email: newEmail(), password });
+  it('needs no name, but app_ids: a workspace admin is never made by leaving something out', async () => {
+    const answer = await workspace.master.post(path, { email: newEmail(), password, app_ids: [] });
     expect(answer).toMatchObject({ status: 201, body: { name: '', role: 'workspace_admin' } });
+    const without = await workspace.master.post(path, { email: newEmail(), password });
+    expect([without.status, without.body.message]).toEqual([400, 'app_ids: is required']);
   });
 
   it('takes an id, once', async () => {
@@ -147,11 +149,38 @@ describe('changing an admin', () => {
     expect(items.find(({ id }: { id: string }) => id === b.id)).toEqual(b);
   });
 
+  it('admins.last-app: one whose last app is deleted stays an app admin, unless the master says otherwise', async () => {
+    const app = await workspace.app();
+    const ann = await workspace.login([app.id]);
+    expectOk(await workspace.master.delete(app.path));
+    const patch = async (body: object) => expectOk(await workspace.master.patch(`${path}/${ann.id}`, body));
+    const of = (role: string) => ({ role, app_ids: [] });
+    expect(await patch({ name: 'Ann', app_ids: [] })).toMatchObject(of('app_admin'));
+    expect((await ann.get(`${workspace.path}/users`)).status).toBe(403);
+    expect(await patch({ role: 'workspace_admin' })).toMatchObject(of('workspace_admin'));
+    expect((await ann.get(`${workspace.path}/users`)).status).toBe(200);
+    expect(await patch({ app_ids: [], role: 'app_admin' })).toMatchObject(of('app_admin'));
+    expect((await ann.get(`${workspace.path}/users`)).status).toBe(403);
+  });
+
+  it('takes the apps of an app admin away by an empty list, which makes a workspace admin', async () => {
+    const app = await workspace.app();
+    const ann = await workspace.login([app.id]);
+    const answer = await workspace.master.patch(`${path}/${ann.id}`, { role: 'workspace_admin' });
+    expect([answer.status, answer.body.message]).toEqual([
+      400,
+      'role: needs an empty app_ids: a workspace admin has all apps',
+    ]);
+    expect(expectOk(await workspace.master.patch(`${path}/${ann.id}`, { app_ids: [] })).role).toBe(
+      'workspace_admin',
+    );
+  });
+
   it.each([
     [{ password: 'short' }, 'password'],
     [{ app_ids: ['none-such'] }, 'app_ids'],
     [{ id: randomUUID() }, 'id'],
-    [{ role: 'workspace_admin' }, 'role'],
+    [{ role: 'master_admin' }, 'role'],
     [{ email: null }, 'email'],
   ])('refuses %j', async (body, field) => {
     const made = expectOk(await create());

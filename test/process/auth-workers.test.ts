@@ -69,7 +69,10 @@ describe('two API processes', () => {
     for (let round = 0; round < 5; round++) {
       const email = `ann${round}@example.com`;
       const { id } = expectOk(
-        await ask('POST', '/api/workspaces/acme/admins', { body: { email, password }, token: master }),
+        await ask('POST', '/api/workspaces/acme/admins', {
+          body: { email, password, app_ids: [] },
+          token: master,
+        }),
       );
       const login = await ask('POST', '/api/workspaces/acme/auth/admin/login', { body: { email, password } });
       const { access_token: token } = expectOk(login);

@@ -1,6 +1,6 @@
 // The ID token of a sign-in: is it the issuer's, for us, still good, and of this sign-in (OpenID Connect Core 3.1.3.7)?
 import { createHash } from 'node:crypto';
-import { errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
+import { errors, importJWK, type JSONWebKeySet, type JWK, type JWTPayload, jwtVerify } from 'jose';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import { failUnavailable, jsonMember, type ProviderContext, requestJson } from './provider-client.ts';
@@ -95,15 +95,23 @@ async function readKeys(provider: ProviderContext, issuer: string): Promise<JSON
     return failUnavailable(provider, 'discovery', 'no jwks_uri');
   }
   const { status, value } = await requestJson(provider, 'keys', { method: 'GET', url: jwks });
-  return status === 200 && isKeySet(value)
-    ? value
-    : failUnavailable(provider, 'keys', `status ${status}, or no keys`);
+  const keys = jsonMember(value, 'keys');
+  if (status !== 200 || !Array.isArray(keys)) {
+    return failUnavailable(provider, 'keys', `status ${status}, or no keys`);
+  }
+  const usable = await Promise.all(keys.map(isUsableKey));
+  return { keys: keys.filter((_key, index) => usable[index]) };
 }
 
-/** RFC 7517 section 5. */
-function isKeySet(value: unknown): value is JSONWebKeySet {
-  const keys = jsonMember(value, 'keys');
-  return Array.isArray(keys) && keys.every((key) => typeof jsonMember(key, 'kty') === 'string');
+/** RFC 7517 section 5: an entry that cannot be understood is ignored, and the others count. */
+async function isUsableKey(key: JWK): Promise<boolean> {
+  try {
+    // An RSA key need not say its algorithm; it is the same key for all of them.
+    const imported = await importJWK(key, key.alg ?? 'RS256');
+    return !(imported instanceof Uint8Array) && imported.type === 'public';
+  } catch {
+    return false;
+  }
 }
 
 /** Ends a sign-in whose ID token is not to be trusted; only the log says why. */

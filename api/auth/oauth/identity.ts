@@ -12,6 +12,7 @@ import {
   findUserByEmail,
   insertUser,
   lockUser,
+  setVerified,
   type UserRow,
 } from '../../../storage/workspace/user-accounts.ts';
 import { auditWorkspace } from '../../audit/write.ts';
@@ -66,7 +67,10 @@ export async function identify(sql: Sql, deps: IdentityDeps, claim: IdentityClai
   const match = await matchAccount(sql, claim);
   switch (match.as) {
     case 'linked':
-      return await lockLinked(sql, claim.account, match.user.id);
+      return await verifyLinked(sql, deps, {
+        ...claim,
+        user: await lockLinked(sql, claim.account, match.user.id),
+      });
     case 'new':
       return await addUser(sql, deps, { ...claim, email: match.email });
     case 'owner':
@@ -85,6 +89,19 @@ export function refuseIdentity(reason: string): never {
 async function lockLinked(sql: Sql, account: ProviderAccount, id: string): Promise<UserRow> {
   const user = await lockUser(sql, id) ?? failChanged();
   return await findLinkedUser(sql, account) === id ? user : failChanged();
+}
+
+/** An address that the user's own provider vouches for by now is verified. Its maker has the account: nothing is dropped. */
+async function verifyLinked(
+  sql: Sql,
+  deps: IdentityDeps,
+  { account, profile, user, origin, now }: IdentityClaim & { user: UserRow },
+): Promise<UserRow> {
+  const { id, email } = user;
+  if (user.verified || !profile.isVerified || profile.email !== email) return user;
+  const details = { id, by: 'oauth', provider: account.provider };
+  await auditWorkspace(sql, deps, { actor: email, action: 'email_verify', target: email, details, origin });
+  return await setVerified(sql, id, { verified: true, now }) ?? failChanged();
 }
 
 async function addUser(

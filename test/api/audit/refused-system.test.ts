@@ -26,7 +26,7 @@ beforeAll(async () => {
   root = as(expectOk(await logIn()).access_token, server.url);
   expectOk(await root.post('/api/workspaces', { id: 'acme', name: 'Acme' }));
   const { id } = expectOk(
-    await root.post(`${workspace}/admins`, { email: 'ann@example.com', password, name: 'Ann' }),
+    await root.post(`${workspace}/admins`, { email: 'ann@example.com', password, name: 'Ann', app_ids: [] }),
   );
   adminId = id;
 });
@@ -45,7 +45,8 @@ const policy = () => root.get(field);
 const acts: Record<string, () => Act> = {
   login_success: () => ({ ask: logIn, see: admins }),
   admin_create: () => ({
-    ask: () => root.post(`${workspace}/admins`, { email: 'bob@example.com', password, name: 'Bob' }),
+    ask: () =>
+      root.post(`${workspace}/admins`, { email: 'bob@example.com', password, name: 'Bob', app_ids: [] }),
     see: admins,
   }),
   admin_update: () => ({

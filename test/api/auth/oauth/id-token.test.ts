@@ -213,7 +213,6 @@ describe('oauth.id-token: of an issuer that signs whatever it is told', () => {
     ['has keys nowhere', 'discovery', discovery, () => ({ value: { issuer, jwks_uri: '/keys' } })],
     ['tells its keys with an error', 'keys', '/keys', () => ({ status: 404, value: jwks })],
     ['tells no list of keys', 'keys', '/keys', () => ({ value: { keys: { 0: jwks.keys[0] } } })],
-    ['tells keys of no type', 'keys', '/keys', () => ({ value: { keys: [...jwks.keys, { kid: 'two' }] } })],
   ])('oauth.id-token: an issuer that %s is no help', async (what, step, path, answer) => {
     spoilt = { [path]: answer() };
     workspace = what;
@@ -229,6 +228,28 @@ describe('oauth.id-token: of an issuer that signs whatever it is told', () => {
     const before = issuer;
     issuer = `${before}/`;
     expect(await read(await sign(good())).finally(() => issuer = before)).toBe('somebody');
+  });
+
+  it.each<[string, unknown]>([
+    ['of no type', { kid: 'one' }],
+    ['of a type that nobody knows', { kid: 'one', kty: 'XYZ' }],
+    ['without a modulus', { kid: 'one', kty: 'RSA', e: 'AQAB', alg: 'RS256' }],
+    [
+      'with a private key',
+      generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey.export({ format: 'jwk' }),
+    ],
+    ['with a secret', { kid: 'one', kty: 'oct', k: 'AAAA', alg: 'HS256' }],
+    ['that is null', null],
+    ['that is a text', 'key'],
+    ['of another algorithm than it says', { kid: 'one', kty: 'RSA', e: 'AQAB', n: 'AQAB', alg: 7 }],
+  ])('oauth.one-bad-key: an entry %s is skipped, and the others count', async (what, entry) => {
+    spoilt = { '/keys': { value: { keys: [entry, ...jwks.keys, entry] } } };
+    workspace = `${what} beside a good one`;
+    try {
+      expect(await read(await sign(good()))).toBe('somebody');
+    } finally {
+      [spoilt, workspace] = [{}, 'w'];
+    }
   });
 
   const small = generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey.export({ format: 'jwk' });

@@ -9,11 +9,12 @@ it('names a password that policy refuses beside the other members that are wrong
   const { body: admin } = await owner.post(`${own.path}/admins`, {
     email: 'admin@example.com',
     password: 'a password of the admin',
+    app_ids: [],
   });
   const answers = [
     await as().post(`${own.path}/auth/users/register`, { email: 'nobody', password: 'short' }),
     await as().post(`${own.path}/auth/password-reset/confirm`, { new_password: 'short' }),
-    await owner.post(`${own.path}/admins`, { email: 'nobody', password: 'short' }),
+    await owner.post(`${own.path}/admins`, { email: 'nobody', password: 'short', app_ids: [] }),
     await owner.patch(`${own.path}/admins/${admin.id}`, { name: 1, password: 'short' }),
     await owner.post('/_/auth/admin/password', { new_password: 'short' }),
   ];
