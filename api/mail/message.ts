@@ -10,6 +10,8 @@ export interface ServerMessage {
   kind: MessageKind;
   /** One address. */
   to: string;
+  /** The present address of the account that the message is about, if that is not `to`. */
+  account?: string;
   /** The token or code, which stands alone on its own line; null in a message without one. */
   secret: string | null;
   /** How long the secret is valid, and the message worth sending. */

@@ -18,15 +18,15 @@ const changed = [
 
 const templates: Readonly<Record<MessageKind, Template>> = {
   'verify-email': template('Confirm your email address', [
-    'To confirm that this is your email address, enter this text:',
-    'It works once, for {{minutes}} minutes. If you did not ask for it, ignore this mail.',
+    'To confirm that {{account}} is your email address, enter this text where you have registered:',
+    'It works once, for {{minutes}} minutes. If you have not registered there, ignore this mail.',
   ]),
   'password-reset': template('Set a new password', [
     'Somebody, hopefully you, wants to set a new password. To do so, enter this text:',
     'It works once, for {{minutes}} minutes. If it was not you, ignore this mail: your password stays.',
   ]),
   'email-change': template('Confirm your new email address', [
-    'To use this email address from now on, enter this text:',
+    'To use this email address for the account of {{account}} from now on, enter this text there:',
     'It works once, for {{minutes}} minutes. If you did not ask for it, ignore this mail.',
   ]),
   'email-changed': {
@@ -75,6 +75,7 @@ export async function render(
     time: writtenAt.toISOString(),
     minutes: String(Math.max(1, Math.round(message.lifeSeconds / 60))),
     email: message.to,
+    account: message.account ?? message.to,
     workspace: message.workspace,
   };
   return {

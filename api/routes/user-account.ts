@@ -74,14 +74,15 @@ export const emailChangeRequest = route({
 export const emailChangeConfirm = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/email-change/confirm',
-  summary: 'Accepts a mailed token and changes the end-user’s address to the one that it was mailed to.',
-  scope: 'anyone',
+  summary:
+    'Accepts a mailed token and changes the calling end-user’s address to the one that it was mailed to.',
+  scope: 'user',
   body: object({ token: string({ max: 200 }) }),
   status: 200,
   response: okResponse,
   errors: ['conflict'],
-  handle: async ({ deps, target, body, origin, now }) => {
-    await confirmEmailChange(deps, target.workspace, { ...body, origin, now });
+  handle: async ({ deps, target, body, principal, origin, now }) => {
+    await confirmEmailChange(deps, target.workspace, { ...body, principal, origin, now });
     return { ok: true };
   },
 });

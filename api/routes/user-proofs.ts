@@ -28,13 +28,14 @@ export const verifyEmailRequest = route({
 export const verifyEmailConfirm = route({
   method: 'POST',
   path: '/api/workspaces/:workspace/auth/verify-email/confirm',
-  summary: 'Accepts a mailed token and marks the address as verified.',
+  summary:
+    'Accepts a mailed token and marks the address as verified. Without a token of the user, the first time ends its password, second factor and sessions.',
   scope: 'anyone',
   body: object({ token }),
   status: 200,
   response: okResponse,
-  handle: async ({ deps, target, body, origin, now }) => {
-    await confirmVerification(deps, target.workspace, { ...body, origin, now });
+  handle: async ({ deps, target, body, principal, origin, now }) => {
+    await confirmVerification(deps, target.workspace, { ...body, principal, origin, now });
     return { ok: true };
   },
 });

@@ -183,7 +183,7 @@ export const additions: readonly Endpoint[] = [
   { method: 'DELETE', path: `${auth}/sessions`, who: 'end-user', status: 200 },
   { method: 'DELETE', path: `${auth}/sessions/:id`, who: 'end-user', status: 200 },
   { method: 'POST', path: `${auth}/email-change/request`, who: 'end-user', status: 200, body: {} },
-  { method: 'POST', path: `${auth}/email-change/confirm`, who: 'anyone', status: 200, body: {} },
+  { method: 'POST', path: `${auth}/email-change/confirm`, who: 'end-user', status: 200, body: {} },
   { method: 'POST', path: `${app}/files/:id/link`, who: 'signed in at the app', status: 201, body: {} },
   { method: 'GET', path: `${app}/files/:id/shared`, who: 'open', status: 200 },
   { method: 'GET', path: `${workspace}/admins`, who: 'master', status: 200 },

@@ -7,7 +7,6 @@ import type { Caller } from '../../audit/actor.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { logFailure } from '../../logging/events.ts';
-import type { RequestOrigin } from '../../contract/route.ts';
 import {
   beginAttempt,
   CredentialsChanged,
@@ -17,7 +16,14 @@ import {
   unlessRehashed,
 } from '../login/attempt.ts';
 import { failNoPrincipal, requireUser } from '../account/me.ts';
-import { draftToken, hashToken, mailedTokenLifeSeconds, mailLimits, makeToken } from './one-time.ts';
+import {
+  draftToken,
+  hashToken,
+  mailedTokenLifeSeconds,
+  mailLimits,
+  makeToken,
+  refuseToken,
+} from './one-time.ts';
 import { redeemMailed } from './redeem.ts';
 import { refuseDuplicateUser } from '../login/register.ts';
 import { userAttempt } from '../login/user-attempt.ts';
@@ -69,6 +75,7 @@ export async function requestEmailChange(
     workspace: workspace.id,
     kind: 'email-change',
     to: email,
+    account: user.email,
     secret,
     lifeSeconds,
     discard: begun.result,
@@ -76,18 +83,20 @@ export async function requestEmailChange(
 }
 
 /**
- * Changes the address and notifies the old one. Throws `400 validation` for an invalid token, `409 conflict` when another
- * user has the new address by now.
+ * Changes the address and notifies the old one. It needs the mail and a session of the user who asked: whoever reads the
+ * mail alone may not know whose account it is about. Throws `400 validation` for an invalid token or that of another user,
+ * `409 conflict` when another user has the new address by now.
  */
 export async function confirmEmailChange(
   deps: Pick<Deps, 'databases' | 'definitions' | 'mail' | 'newId' | 'now' | 'observe'>,
   workspace: WorkspaceDefinition,
-  { token, origin, now }: { token: string; origin: RequestOrigin; now: Date },
+  { token, principal, origin, now }: { token: string } & Caller,
 ): Promise<void> {
   const query = { purpose: 'email_change', hash: hashToken(token), now } as const;
   const connection = deps.databases.workspace(workspace.database);
   const oldEmail = await connection.transaction(async (sql) => {
     const { user, email } = await redeemMailed(sql, query);
+    if (user.id !== principal.id) refuseToken();
     await setEmail(sql, user.id, { email, now });
     // Tokens that were mailed to the old address must not work any more.
     await voidTokens(sql, { userId: user.id, email: user.email, now });

@@ -1,11 +1,13 @@
 // The verification of an end-user's address by a mailed token.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
-import { replaceToken } from '../../../storage/workspace/one-time-tokens.ts';
+import { replaceToken, voidTokens } from '../../../storage/workspace/one-time-tokens.ts';
 import { lockUser, setVerified } from '../../../storage/workspace/user-accounts.ts';
 import type { Caller } from '../../audit/actor.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
+import type { Principal } from '../../scope.ts';
+import { revokeAllTokens } from '../tokens/end-user-tokens.ts';
 import { failNoPrincipal, requireUser } from '../account/me.ts';
 import {
   draftToken,
@@ -15,6 +17,7 @@ import {
   makeToken,
   refuseToken,
 } from './one-time.ts';
+import { proveAddress } from './prove-address.ts';
 import { redeemMailed } from './redeem.ts';
 
 /** Mails a token to the user's address. Earlier ones become invalid. Throws `401` when the user does not exist any more. */
@@ -44,22 +47,38 @@ export async function requestVerification(
   });
 }
 
-/** Marks the address as verified. Throws `400 validation` for an invalid token, also when the address has changed since. */
+/**
+ * Marks the address as verified. Without a session of the user, the account loses what somebody else may have left in it:
+ * password, second factor, links and sessions. Throws `400 validation` for an invalid token, also when the address has
+ * changed since.
+ */
 export async function confirmVerification(
-  deps: Pick<Deps, 'databases' | 'newId' | 'now'>,
+  deps: Pick<Deps, 'databases' | 'revocations' | 'newId' | 'now'>,
   { database }: WorkspaceDefinition,
-  { token, origin, now }: { token: string; origin: RequestOrigin; now: Date },
+  { token, principal, origin, now }: {
+    token: string;
+    principal: Principal | null;
+    origin: RequestOrigin;
+    now: Date;
+  },
 ): Promise<void> {
   const hash = hashToken(token);
   await deps.databases.workspace(database).transaction(async (sql) => {
     const { user, email } = await redeemMailed(sql, { purpose: 'verify_email', hash, now });
     if (user.email !== email) refuseToken();
-    await setVerified(sql, user.id, { verified: true, now });
+    const isOwn = principal?.role === 'user' && principal.id === user.id;
+    const cleaned = !isOwn && await proveAddress(sql, user, now);
+    if (cleaned) {
+      await voidTokens(sql, { userId: user.id, email, now });
+      await revokeAllTokens(sql, deps, { userId: user.id, now });
+    } else {
+      await setVerified(sql, user.id, { verified: true, now });
+    }
     await auditWorkspace(sql, deps, {
       actor: email,
       action: 'email_verify',
       target: email,
-      details: { id: user.id },
+      details: { id: user.id, credentials_dropped: cleaned },
       origin,
     });
   });

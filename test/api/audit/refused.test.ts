@@ -130,7 +130,7 @@ const ofUsers: Record<string, (user: OwnUser) => Act['ask'] | Promise<Act['ask']
     const { password } = user;
     expectOk(await user.post(`${own.path}/auth/email-change/request`, { new_email, password }));
     const token = await secretFor(new_email);
-    return () => post('email-change/confirm', { token });
+    return () => user.post(`${own.path}/auth/email-change/confirm`, { token });
   },
   mfa_required: async (user) => {
     await enrol(user, `${own.path}/auth`);

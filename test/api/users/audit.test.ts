@@ -30,13 +30,13 @@ describe('audit.integrity: the audit log', () => {
     const user = await ownUser(own);
     const { email, password } = user;
     expectOk(await user.post(`${auth}/verify-email/request`));
-    expectOk(await as().post(`${auth}/verify-email/confirm`, { token: await secretFor(email) }));
+    expectOk(await user.post(`${auth}/verify-email/confirm`, { token: await secretFor(email) }));
     const authenticator = await enrol(user, auth);
     expectOk(await user.post(`${auth}/totp/disable`, { code: authenticator.code() }));
     const next = freshEmail();
     expectOk(await user.post(`${auth}/email-change/request`, { new_email: next, password }));
     const token = await secretFor(next);
-    expectOk(await as().post(`${auth}/email-change/confirm`, { token }));
+    expectOk(await user.post(`${auth}/email-change/confirm`, { token }));
     const entries = await entriesOf(email);
     expect(actions(entries)).toEqual([
       'user_register',

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const request = (user: OwnUser, new_email: string, password = user.password) =>
   user.post(`${auth}/email-change/request`, { new_email, password });
-const confirm = (token: string) => as().post(`${auth}/email-change/confirm`, { token });
+const confirm = (user: OwnUser, token: string) => user.post(`${auth}/email-change/confirm`, { token });
 
 describe('email-change', () => {
   it('takes the new address once its token comes back, and not before', async () => {
@@ -27,12 +27,25 @@ describe('email-change', () => {
     expect(expectOk(await request(user, next.toUpperCase()))).toEqual({ ok: true });
     expect((await user.get(`${auth}/me`)).body.email).toBe(user.email);
     const token = await secretFor(next);
-    expect(expectOk(await confirm(token))).toEqual({ ok: true });
+    expect(expectOk(await confirm(user, token))).toEqual({ ok: true });
     expect((await user.get(`${auth}/me`)).body).toMatchObject({ email: next, verified: true });
-    expect((await confirm(token)).body.code).toBe('validation');
+    expect((await confirm(user, token)).body.code).toBe('validation');
     const { password } = user;
     expectOk(await as().post(`${auth}/users/login`, { email: next, password }));
     expect((await as().post(`${auth}/users/login`, { email: user.email, password })).status).toBe(401);
+  });
+
+  it('email-change.stranger: is confirmed by nobody who has the mail alone, and the mail names the account', async () => {
+    const [mallory, other] = [await ownUser(own), await ownUser(own)];
+    const alice = freshEmail();
+    expectOk(await request(mallory, alice));
+    const token = await secretFor(alice);
+    expect((await mailsTo(alice))[0]).toContain(mallory.email);
+    expect((await as().post(`${auth}/email-change/confirm`, { token })).body.code).toBe('unauthorized');
+    expect((await confirm(other, token)).body.code).toBe('validation');
+    expect((await own.admin.post(`${auth}/email-change/confirm`, { token })).body.code).toBe('forbidden');
+    for (const user of [mallory, other]) expect((await user.get(`${auth}/me`)).body.email).toBe(user.email);
+    expectOk(await confirm(mallory, token));
   });
 
   it('tells the old address when it happened, without a token', async () => {
@@ -40,7 +53,7 @@ describe('email-change', () => {
     const next = freshEmail();
     expectOk(await request(user, next));
     const began = Date.now();
-    expectOk(await confirm(await secretFor(next)));
+    expectOk(await confirm(user, await secretFor(next)));
     const [notice = ''] = await mailsTo(user.email);
     expect(notice).toContain('\nSubject: Your email address was changed\n');
     const [time = ''] = /\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(notice) ?? [];
@@ -64,7 +77,7 @@ describe('email-change', () => {
       token: tokenOf(user),
     });
     expectOk(await request(user, next));
-    expectOk(await confirm(await secretFor(next)));
+    expectOk(await confirm(user, await secretFor(next)));
     const confirmed = performance.now();
     const write = async (email: string) => expectOk(await app.admin.post(`${notes}/records`, { for: email }));
     while (client.events.length === 0) {
@@ -101,7 +114,7 @@ describe('email-change', () => {
     expectOk(await request(user, next));
     const token = await secretFor(next);
     await ownUser(own, next);
-    expect((await confirm(token)).body.code).toBe('conflict');
+    expect((await confirm(user, token)).body.code).toBe('conflict');
     expect((await user.get(`${auth}/me`)).body.email).toBe(user.email);
   });
 
@@ -116,7 +129,7 @@ describe('email-change', () => {
     const code = await secretFor(email, 2);
     const authenticator = await enrol(user, auth);
     const { challenge_id } = expectOk(await as().post(`${auth}/users/login`, { email, password }));
-    expectOk(await confirm(await secretFor(next)));
+    expectOk(await confirm(user, await secretFor(next)));
     const answers = [
       await as().post(`${auth}/password-reset/confirm`, { token: reset, new_password: 'another password' }),
       await as().post(`${auth}/otp/login`, { email, code }),
@@ -155,7 +168,7 @@ describe('email-change', () => {
     expectOk(await request(user, first));
     const early = await secretFor(first);
     expectOk(await request(user, second));
-    expect((await confirm(early)).body.code).toBe('validation');
-    expectOk(await confirm(await secretFor(second)));
+    expect((await confirm(user, early)).body.code).toBe('validation');
+    expectOk(await confirm(user, await secretFor(second)));
   });
 });

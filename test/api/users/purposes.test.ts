@@ -30,7 +30,7 @@ it('a token is good for its own purpose alone, and still is once it was tried fo
     },
   };
   const redeem = async (way: string, token: string) =>
-    (await as().post(`${auth}/${way}`, ways[way]?.with(token))).status;
+    (await user.post(`${auth}/${way}`, ways[way]?.with(token))).status;
   for (const way of Object.keys(ways)) {
     for (const [own, { token }] of Object.entries(ways)) {
       if (own === way) continue;

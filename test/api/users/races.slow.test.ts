@@ -35,7 +35,7 @@ const contests: Record<string, () => Promise<Redeem>> = {
     const user = await ownUser(own);
     expectOk(await user.post(`${auth}/verify-email/request`));
     const token = await secretFor(user.email);
-    return () => post('verify-email/confirm', { token });
+    return () => user.post(`${auth}/verify-email/confirm`, { token });
   },
   'otp.single-use-race: a password reset': async () => {
     const { email } = await ownUser(own);
@@ -49,7 +49,7 @@ const contests: Record<string, () => Promise<Redeem>> = {
     const { password } = user;
     expectOk(await user.post(`${auth}/email-change/request`, { new_email, password }));
     const token = await secretFor(new_email);
-    return () => post('email-change/confirm', { token });
+    return () => user.post(`${auth}/email-change/confirm`, { token });
   },
   // Each runner comes with something that would be right by itself.
   'challenge.bound: an MFA challenge': async () => {

@@ -37,14 +37,14 @@ const kinds: Record<string, Prepare> = {
   'a verification': async (user, mails) => {
     expectOk(await user.post(`${own.path}/auth/verify-email/request`));
     const token = await secretFor(user.email, ++mails.count);
-    return () => post('verify-email/confirm', { token });
+    return () => user.post(`${own.path}/auth/verify-email/confirm`, { token });
   },
   'a change of the address': async (user) => {
     const new_email = freshEmail();
     const { password } = user;
     expectOk(await user.post(`${own.path}/auth/email-change/request`, { new_email, password }));
     const token = await secretFor(new_email);
-    return () => post('email-change/confirm', { token });
+    return () => user.post(`${own.path}/auth/email-change/confirm`, { token });
   },
   'a challenge': async (user) => {
     const { email, password } = user;

@@ -1,6 +1,7 @@
 // An end-user shows that the address is theirs.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, type OwnWorkspace, ownWorkspace, serverUrl } from '../../harness/api.ts';
+import { enrol } from '../../harness/authenticator.ts';
 import { mailsTo, secretFor } from '../../harness/mailbox.ts';
 import { sendRaw } from '../../harness/raw-requests.ts';
 import { ownUser } from '../../harness/users.ts';
@@ -25,9 +26,33 @@ describe('verify-email', () => {
     expect(expectOk(await user.post(`${auth}/verify-email/request`))).toEqual({ ok: true });
     const token = await secretFor(user.email);
     expect((await user.get(`${auth}/me`)).body.verified).toBe(false);
-    expect(expectOk(await confirm(token))).toEqual({ ok: true });
-    expect((await user.get(`${auth}/me`)).body.verified).toBe(true);
+    expect(expectOk(await user.post(`${auth}/verify-email/confirm`, { token }))).toEqual({ ok: true });
+    expect((await user.get(`${auth}/me`)).body).toMatchObject({ verified: true, has_password: true });
     expect((await confirm(token)).body).toEqual(bad);
+  });
+
+  it('verify.stranger: by the mail alone, leaves nothing of what the maker of the account left in it', async () => {
+    const [user, other] = [await ownUser(own), await ownUser(own)];
+    const { email, password } = user;
+    await enrol(user, auth);
+    expectOk(await user.post(`${auth}/verify-email/request`));
+    const token = await secretFor(email);
+    // The session of somebody else is none of this account.
+    expectOk(await other.post(`${auth}/verify-email/confirm`, { token }));
+    expect((await user.get(`${auth}/me`)).status).toBe(401);
+    expect((await as().post(`${auth}/users/refresh`, { refresh_token: user.refreshToken })).status).toBe(401);
+    expect((await as().post(`${auth}/users/login`, { email, password })).status).toBe(401);
+    expect(expectOk(await own.admin.get(`${own.path}/users/${user.id}`)))
+      .toMatchObject({ email, verified: true, has_password: false, totp_enabled: false });
+    expectOk(await other.get(`${auth}/me`));
+  });
+
+  it('verify.stranger: by the mail alone, leaves an account alone that is verified already', async () => {
+    const user = await ownUser(own);
+    expectOk(await own.admin.patch(`${own.path}/users/${user.id}/verify`, { verified: true }));
+    expectOk(await user.post(`${auth}/verify-email/request`));
+    expectOk(await confirm(await secretFor(user.email)));
+    expect((await user.get(`${auth}/me`)).body).toMatchObject({ verified: true, has_password: true });
   });
 
   it('makes earlier tokens worthless with every request', async () => {
@@ -82,6 +107,7 @@ describe('verify-email', () => {
     const [mail = ''] = await mailsTo(user.email);
     expect(mail).not.toMatch(/evil\.example|https?:/);
     expect(mail).toContain('\nSubject: Confirm your email address\n');
+    expect(mail).toContain(`confirm that ${user.email} is your`);
     expect(mail).toContain('Content-Type: text/plain');
     expect(mail).toContain('Content-Type: text/html');
   });
