@@ -149,33 +149,6 @@ describe('changing an admin', () => {
     expect(items.find(({ id }: { id: string }) => id === b.id)).toEqual(b);
   });
 
-  it('admins.last-app: one whose last app is deleted stays an app admin, unless the master says otherwise', async () => {
-    const app = await workspace.app();
-    const ann = await workspace.login([app.id]);
-    expectOk(await workspace.master.delete(app.path));
-    const patch = async (body: object) => expectOk(await workspace.master.patch(`${path}/${ann.id}`, body));
-    const of = (role: string) => ({ role, app_ids: [] });
-    expect(await patch({ name: 'Ann', app_ids: [] })).toMatchObject(of('app_admin'));
-    expect((await ann.get(`${workspace.path}/users`)).status).toBe(403);
-    expect(await patch({ role: 'workspace_admin' })).toMatchObject(of('workspace_admin'));
-    expect((await ann.get(`${workspace.path}/users`)).status).toBe(200);
-    expect(await patch({ app_ids: [], role: 'app_admin' })).toMatchObject(of('app_admin'));
-    expect((await ann.get(`${workspace.path}/users`)).status).toBe(403);
-  });
-
-  it('takes the apps of an app admin away by an empty list, which makes a workspace admin', async () => {
-    const app = await workspace.app();
-    const ann = await workspace.login([app.id]);
-    const answer = await workspace.master.patch(`${path}/${ann.id}`, { role: 'workspace_admin' });
-    expect([answer.status, answer.body.message]).toEqual([
-      400,
-      'role: needs an empty app_ids: a workspace admin has all apps',
-    ]);
-    expect(expectOk(await workspace.master.patch(`${path}/${ann.id}`, { app_ids: [] })).role).toBe(
-      'workspace_admin',
-    );
-  });
-
   it.each([
     [{ password: 'short' }, 'password'],
     [{ app_ids: ['none-such'] }, 'app_ids'],

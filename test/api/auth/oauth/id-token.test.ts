@@ -230,41 +230,18 @@ describe('oauth.id-token: of an issuer that signs whatever it is told', () => {
     expect(await read(await sign(good())).finally(() => issuer = before)).toBe('somebody');
   });
 
-  it.each<[string, unknown]>([
-    ['of no type', { kid: 'one' }],
-    ['of a type that nobody knows', { kid: 'one', kty: 'XYZ' }],
-    ['without a modulus', { kid: 'one', kty: 'RSA', e: 'AQAB', alg: 'RS256' }],
-    [
-      'with a private key',
-      generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey.export({ format: 'jwk' }),
-    ],
-    ['with a secret', { kid: 'one', kty: 'oct', k: 'AAAA', alg: 'HS256' }],
-    ['that is null', null],
-    ['that is a text', 'key'],
-    ['of another algorithm than it says', { kid: 'one', kty: 'RSA', e: 'AQAB', n: 'AQAB', alg: 7 }],
-  ])('oauth.one-bad-key: an entry %s is skipped, and the others count', async (what, entry) => {
-    spoilt = { '/keys': { value: { keys: [entry, ...jwks.keys, entry] } } };
-    workspace = `${what} beside a good one`;
-    try {
-      expect(await read(await sign(good()))).toBe('somebody');
-    } finally {
-      [spoilt, workspace] = [{}, 'w'];
-    }
-  });
-
   const small = generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey.export({ format: 'jwk' });
-  it.each<[string, object, string?]>([
+  it.each<[string, object]>([
     ['too small', { n: small.n }],
-    ['without a modulus', { n: undefined }, 'ERR_JWKS_NO_MATCHING_KEY'],
     ['whose modulus is a number', { n: 5 }],
     ['whose modulus is no number', { n: 'A' }],
   ])(
     'oauth.id-token: of an issuer with a key %s it is refused',
-    async (what, wrong, code = 'ERR_JWKS_INVALID') => {
+    async (what, wrong) => {
       const before = [jwks, workspace] as const;
       [jwks, workspace] = [{ keys: jwks.keys.map((key) => ({ ...key, ...wrong })) }, what];
       try {
-        await expectRefused(await sign(good()), code);
+        await expectRefused(await sign(good()), 'ERR_JWKS_INVALID');
       } finally {
         [jwks, workspace] = before;
       }

@@ -73,18 +73,6 @@ describe('an address that the provider does not vouch for', () => {
     expect(again.user.id).toBe(user.id);
   });
 
-  it('oauth.verified-later: is verified from the sign-in on at which the provider vouches for it', async () => {
-    const email = freshEmail();
-    const login = `later ${email}`;
-    const { user } = expectOk(await enter('peer', { login, email, emailVerified: false }));
-    const other = expectOk(await enter('peer', { login, email: freshEmail(), emailVerified: true }));
-    expect(other.user).toMatchObject({ id: user.id, email, verified: false });
-    const later = expectOk(await enter('peer', { login, email, emailVerified: true }));
-    expect(later.user).toMatchObject({ id: user.id, verified: true });
-    const { items } = expectOk(await own.admin.get(`${own.path}/audit?action=email_verify`));
-    expect(items).toContainEqual(expect.objectContaining({ actor: email }));
-  });
-
   it.each(['', 'not an address', 'a@b@c', `${'x'.repeat(250)}@example.com`])(
     'oauth.ssrf: is refused when it is none (%j), and the audit log has nothing that the provider said',
     async (email) => {
