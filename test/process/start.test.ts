@@ -76,7 +76,7 @@ describe('a start', () => {
     expect(server.output).toHaveLength(1);
   });
 
-  it('takes less than 10 s the first time and much less later, and less than 180 MiB', measured, async () => {
+  it('takes less than 180 MiB, and serves later what it served first', measured, async () => {
     const dataDir = join(home, 'data');
     const first = await startServer({ dataDir, config: unlimited });
     const idle = await memory(first);
@@ -87,13 +87,9 @@ describe('a start', () => {
     expectOk(await store.at(later.url).master.get('/api/workspaces'));
     const idleLater = await memory(later);
     await later.stop();
-    console.log(`first start ${first.startedIn} ms, later start ${later.startedIn} ms`);
     console.log(
       `supervisor and API: ${idle} MiB, after setup and a login ${used} MiB, later ${idleLater} MiB`,
     );
-    expect(first.startedIn).toBeLessThan(10_000);
-    // The aim is 1,500 ms on a quiet machine; tests share theirs.
-    expect(later.startedIn).toBeLessThan(5_000);
     expect(idleLater).toBeLessThan(180);
   });
 
