@@ -45,8 +45,6 @@ export interface TestServer {
   dataDir: string;
   /** Process number of the supervisor. */
   pid: number;
-  /** Milliseconds from the start of the process to its readiness. */
-  startedIn: number;
   /** Every line it wrote so far. */
   output: readonly string[];
   exited: Promise<ServerExit>;
@@ -105,7 +103,6 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const settings = { data_dir: dataDir, 'http.port': 0, 'log.format': 'json', ...options.config };
   const flags = flatten(settings, '').map(([key, text]) => `--set=${key}=${text}`);
   await fillDataDir(dataDir, options, flags);
-  const started = performance.now();
   const program = options.program ?? join(options.root ?? project, 'supervisor', 'main.ts');
   const { inherited } = options;
   const opened = inherited === undefined ? [] : ['-c', 'exec 30<"$0"; exec "$@"', inherited, node];
@@ -135,7 +132,6 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     url: String(listening.url),
     dataDir,
     pid: subprocess.pid ?? 0,
-    startedIn: Math.round(performance.now() - started),
     output: lines.all,
     exited,
     line: (text) => lines.find(text),
