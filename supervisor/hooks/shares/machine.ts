@@ -46,10 +46,13 @@ export class SpareTime {
   }
 }
 
-/** https://man7.org/linux/man-pages/man5/proc_stat.5.html: user, nice, system, idle, waiting for input and output. */
+/**
+ * See https://man7.org/linux/man-pages/man5/proc_stat.5.html: user, nice, system, idle, waiting for input and
+ * output. 0 where there is no such file.
+ */
 function readIdle(): number {
   const [, , , , idle, waiting] = read('/proc/stat').split('\n', 1).join('').trim().split(/\s+/);
-  return (Number(idle) + Number(waiting)) * tickMs;
+  return (Number(idle ?? 0) + Number(waiting ?? 0)) * tickMs;
 }
 
 /** See https://docs.kernel.org/admin-guide/cgroup-v2.html; 0 where there are no such groups. */
