@@ -75,7 +75,6 @@ async function respond(
   log: RequestLog,
 ): Promise<BufferedResponse | RawResponse> {
   const { deps } = pipeline;
-  if (match.route?.unlimited !== true) pipeline.limit(request.ip, request.now.getTime());
   const preflight = preflightResponse(pipeline.cors, request);
   if (preflight !== undefined) return preflight;
   const ready = match.route?.beforeSetup === true ? undefined : requireReady(deps, pipeline);

@@ -32,6 +32,7 @@ import { SpentShares } from './logging/spent-shares.ts';
 import { PolicyCache } from './policies/cache.ts';
 import { createGuards } from './pipeline/guards.ts';
 import { nodeListener } from './http/node-listener.ts';
+import { limitRequests } from './pipeline/limit-requests.ts';
 import { refreshSetup } from './pipeline/setup-gate.ts';
 import { createWebSockets } from './pipeline/upgrades.ts';
 import { createRealtime } from './realtime/build.ts';
@@ -149,18 +150,21 @@ async function openHttp(
   { worker, successor, database }: ApiStart,
   cacheSync: CacheSync,
 ): Promise<OpenServer> {
-  const { http: { host, port, hosts, keep_alive_ms: keepAliveMs }, api } = deps.config;
+  const { http, api } = deps.config;
   const guards = createGuards(deps, cacheSync);
   const sockets = createWebSockets(deps, guards);
-  const server = await openServer(nodeListener(createHttpApp(deps, guards, routes)), {
-    host,
-    port,
-    keepAliveMs,
-    isKnownHost: knownHosts(hosts),
+  const listener = limitRequests(nodeListener(createHttpApp(deps, guards, routes)), deps, guards);
+  const server = await openServer(listener, {
+    host: http.host,
+    port: http.port,
+    keepAliveMs: http.keep_alive_ms,
+    isKnownHost: knownHosts(http.hosts),
+    trustProxy: http.trust_proxy,
+    refusals: guards.refusals,
     isShared: api.workers > 1,
     isFirst: worker === 0 && !successor,
     securityHeaders: guards.securityHeaders,
-    mount: (http) => sockets.mount(http),
+    mount: (opened) => sockets.mount(opened),
   });
   for (const own of [Number(new URL(server.url).port), database.port]) deps.egress.closePort(own);
   deps.observe({ type: 'server_ready', url: server.url });

@@ -185,9 +185,9 @@ describe('the errors of a route', () => {
     expect(namedTwice).toEqual([]);
   });
 
-  it('leave out what an open, unlimited route before setup never answers', () => {
-    const open = answered({ path: '/odd', method: 'GET', scope: 'open', beforeSetup: true, unlimited: true });
-    expect(open).toEqual(['payload_too_large', 'internal']);
+  it('leave out what an open route before setup never answers', () => {
+    const open = answered({ path: '/odd', method: 'GET', scope: 'open', beforeSetup: true });
+    expect(open).toEqual(['payload_too_large', 'too_many_requests', 'internal']);
   });
 });
 

@@ -35,9 +35,8 @@ function isErrorCode(code: string): code is ErrorCode {
 }
 
 /** Errors before the route matters. The limit of bodies checks the `Content-Length` of every request. */
-function requestErrors({ unlimited, beforeSetup }: AnyRoute): ErrorCode[] {
-  const always: ErrorCode[] = ['payload_too_large', 'internal'];
-  if (unlimited !== true) always.push('too_many_requests');
+function requestErrors({ beforeSetup }: AnyRoute): ErrorCode[] {
+  const always: ErrorCode[] = ['payload_too_large', 'internal', 'too_many_requests'];
   if (beforeSetup !== true) always.push('uninitialized', 'unavailable');
   return always;
 }

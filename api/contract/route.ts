@@ -108,8 +108,6 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, Re
   scope: S;
   /** True for `/healthz`, `/readyz` and `/_/setup`, which are served before the first-run setup. */
   beforeSetup?: boolean;
-  /** True for `/healthz`, which the rate limit does not count. */
-  unlimited?: boolean;
   /** True to refuse an `Origin` that is neither the server's own nor in the CORS allowlist, even without a cookie. */
   refusesForeignOrigin?: boolean;
   /** True when the request adds data apart from records and files: it is refused while the disk is almost full. */

@@ -1,5 +1,6 @@
 // Requests that never reach the app, because Node or HTTP itself refuses them: they get the API's own errors and headers.
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { currentResponse } from './node-internals.ts';
 import type { ErrorCode } from '../errors.ts';
@@ -7,8 +8,14 @@ import type { HeaderList } from './header-list.ts';
 import { type IsKnownHost, unknownHost } from './hosts.ts';
 import { writeHead } from './response-headers.ts';
 import { lastResponseHeaders, writeLastResponse } from './last-response.ts';
-import { newRequestId } from './request-info.ts';
-import { limitPipelining } from './protection/waiting-requests.ts';
+import type { Refusals } from './protection/refusals.ts';
+import { newRequestId, peerAddress } from './request-info.ts';
+
+/** The parts of a response to a refused request. */
+interface Responding {
+  securityHeaders: HeaderList;
+  refusals: Refusals;
+}
 
 interface Refusal {
   status: number;
@@ -48,20 +55,30 @@ const refused = new WeakSet<Duplex>();
 const healthChecks = /^\/(?:healthz|readyz)(?:$|\?)/;
 
 /** Responds to the requests that Node's server would refuse without a body. */
-export function respondToClientErrors(server: Server, securityHeaders: HeaderList): void {
+export function respondToClientErrors(
+  server: Server,
+  options: Responding & { hold: (handler: RequestListener) => RequestListener },
+): void {
   server.on('clientError', (error: Error & { code?: string }, socket: Duplex) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-    else refuseUnread(socket, byParserCode[error.code ?? ''] ?? malformed, securityHeaders);
+    else refuseUnread(socket, byParserCode[error.code ?? ''] ?? malformed, options);
   });
   server.on(
     'checkExpectation',
-    limitPipelining((_request, response) => refuse(response, unknownExpectation, securityHeaders)),
+    options.hold((_request, response) => refuse(response, unknownExpectation, options)),
   );
   server.on('connect', (request: IncomingMessage, tunnelled: Duplex) => {
     // Nothing else handles errors of the two from here on, and an unhandled one would end the process.
     for (const stream of [tunnelled, request.socket]) stream.on('error', () => request.socket.destroy());
-    refuseUnread(request.socket, tunnel, securityHeaders);
+    refuseUnread(request.socket, tunnel, options);
   });
+}
+
+/** Ignores what comes after a refused request on its connection. Complete requests before it may still wait for their turn. */
+export function ignoreRefused(handler: RequestListener): RequestListener {
+  return (request, response) => {
+    if (!refused.has(request.socket)) handler(request, response);
+  };
 }
 
 /**
@@ -72,29 +89,28 @@ export function respondToClientErrors(server: Server, securityHeaders: HeaderLis
  */
 export function refuseAmbiguous(
   handler: RequestListener,
-  { securityHeaders, isKnownHost }: { securityHeaders: HeaderList; isKnownHost: IsKnownHost },
+  options: Responding & { isKnownHost: IsKnownHost },
 ): RequestListener {
   // Almost all requests have the same one.
   let lastValid: string | undefined;
   return (request, response) => {
-    if (refused.has(request.socket)) return;
     const hosts = countHosts(request.rawHeaders);
     if (hosts > 1 || (hosts === 0 && request.httpVersionMinor !== 0)) {
-      return refuse(response, missingHost, securityHeaders);
+      return refuse(response, missingHost, options);
     }
     const { host = '' } = request.headers;
     if (host !== lastValid) {
       if (host !== '' && !URL.canParse(`http://${host}`)) {
-        return refuse(response, invalidHost, securityHeaders);
+        return refuse(response, invalidHost, options);
       }
-      if (isKnownHost(host)) lastValid = host;
+      if (options.isKnownHost(host)) lastValid = host;
       else if (!healthChecks.test(request.url ?? '')) {
-        return refuse(response, foreignHost, securityHeaders);
+        return refuse(response, foreignHost, options);
       }
     }
     const coding = request.headers['transfer-encoding'];
     if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || request.httpVersionMinor === 0)) {
-      return refuse(response, unknownCoding, securityHeaders);
+      return refuse(response, unknownCoding, options);
     }
     handler(request, response);
   };
@@ -109,20 +125,23 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-function refuse(response: ServerResponse, refusal: Refusal, securityHeaders: HeaderList): void {
-  refused.add(response.req.socket);
-  const { headers, body } = render(refusal, securityHeaders);
+function refuse(response: ServerResponse, refusal: Refusal, options: Responding): void {
+  const { socket } = response.req;
+  refused.add(socket);
+  options.refusals.add(peerAddress(socket), refusal.status);
+  const { headers, body } = render(refusal, options);
   writeHead(response, refusal.status, lastResponseHeaders(headers, body)).end(body);
 }
 
 /** Refuses a request that could not be parsed, for which there is no `ServerResponse`. */
-function refuseUnread(socket: Duplex, refusal: Refusal, securityHeaders: HeaderList): void {
+function refuseUnread(socket: Duplex, refusal: Refusal, options: Responding): void {
   if (refused.has(socket)) return;
   refused.add(socket);
+  if (socket instanceof Socket) options.refusals.add(peerAddress(socket), refusal.status);
   afterCompleteRequests(socket, () => {
     // Nothing may be written into a response that has begun.
     if (!socket.writable || currentResponse(socket)?.headersSent === true) socket.destroy();
-    else writeLastResponse(socket, { status: refusal.status, ...render(refusal, securityHeaders) });
+    else writeLastResponse(socket, { status: refusal.status, ...render(refusal, options) });
   });
 }
 
@@ -135,7 +154,7 @@ function afterCompleteRequests(socket: Duplex, then: () => void): void {
 
 function render(
   { code, message }: Refusal,
-  securityHeaders: HeaderList,
+  { securityHeaders }: Responding,
 ): { headers: HeaderList; body: string } {
   return {
     headers: [...securityHeaders, ['X-Request-Id', newRequestId()]],

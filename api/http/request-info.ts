@@ -1,5 +1,6 @@
 // The facts of a request before any check: its id, its client's address, its time.
 import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { H3Event } from 'h3';
 import { uuidV4Source } from '../../storage/sql/ids.ts';
 import type { Deps } from '../deps.ts';
@@ -69,9 +70,16 @@ export function requestIdOf(request: RequestHead): string {
 export function clientAddressOf(request: RequestHead, trustProxy: boolean): string {
   const forwarded = trustProxy ? headerOf(request, 'x-forwarded-for') : undefined;
   const last = forwarded?.split(',').at(-1)?.trim();
-  const peer = request.socket.remoteAddress ?? '';
-  const address = last === undefined || last === '' ? peer : withoutPort(last);
-  // IPv4 on a socket of IPv6: https://www.rfc-editor.org/rfc/rfc4291#section-2.5.5.2
+  return last === undefined || last === '' ? peerAddress(request.socket) : unmapped(withoutPort(last));
+}
+
+/** The address at the other end of a connection: the client's, or that of a proxy. */
+export function peerAddress({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>): string {
+  return unmapped(remoteAddress);
+}
+
+/** IPv4 on a socket of IPv6: https://www.rfc-editor.org/rfc/rfc4291#section-2.5.5.2 */
+function unmapped(address: string): string {
   return /^::ffff:(?=\d+\.)/i.test(address) ? address.slice(7) : address;
 }
 

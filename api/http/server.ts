@@ -1,6 +1,6 @@
 // Opens the server's port, and closes it without cutting off a request.
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo, createServer as createProbe } from 'node:net';
+import { type AddressInfo, createServer as createProbe, type Socket } from 'node:net';
 import { listen as listhen } from 'listhen';
 import { StartRefused } from '../../storage/boot/start-refused.ts';
 import type { HeaderList } from './header-list.ts';
@@ -8,8 +8,10 @@ import type { IsKnownHost } from './hosts.ts';
 import { setServerOptions } from './node-internals.ts';
 import { limitChunks } from './protection/body-chunks.ts';
 import { limitBodyTime } from './protection/body-time.ts';
-import { refuseAmbiguous, respondToClientErrors } from './client-error.ts';
-import { limitPipelining } from './protection/waiting-requests.ts';
+import { ignoreRefused, refuseAmbiguous, respondToClientErrors } from './client-error.ts';
+import type { Refusals } from './protection/refusals.ts';
+import { fairTurns, holdPipelined } from './protection/waiting-requests.ts';
+import { peerAddress } from './request-info.ts';
 
 /** An open port. */
 export interface OpenServer {
@@ -30,6 +32,9 @@ export interface ListenOptions {
   /** How long an idle connection stays open, in milliseconds. */
   keepAliveMs: number;
   isKnownHost: IsKnownHost;
+  /** True when all connections are those of a proxy. */
+  trustProxy: boolean;
+  refusals: Refusals;
   /** Sent with responses that no route makes. */
   securityHeaders: HeaderList;
   /** Adds to the server before it serves. */
@@ -44,7 +49,8 @@ const idlePollMs = 50;
 
 /** Opens the port. Throws `StartRefused` when it is taken; never chooses another port instead. */
 export async function openServer(handler: RequestListener, options: ListenOptions): Promise<OpenServer> {
-  const guarded = limitPipelining(refuseAmbiguous(handler, options));
+  const hold = holdPipelined(fairTurns());
+  const guarded = ignoreRefused(hold(refuseAmbiguous(handler, options)));
   const opening = options.isShared ? openShared(guarded, options) : open(guarded, options);
   const server = await opening.catch((error: unknown) => refuse(error, options));
   server.headersTimeout = headersTimeoutMs;
@@ -52,7 +58,11 @@ export async function openServer(handler: RequestListener, options: ListenOption
   limitBodyTime(server);
   limitChunks(server);
   server.maxHeadersCount = maxHeaderLines;
-  respondToClientErrors(server, options.securityHeaders);
+  respondToClientErrors(server, { ...options, hold });
+  server.on('connection', (socket: Socket) => {
+    // The address of a proxy is that of all clients.
+    if (!options.trustProxy && options.refusals.isFlooding(peerAddress(socket))) socket.destroy();
+  });
   options.mount(server);
   // listhen makes the server without options.
   setServerOptions(server, { connectionsCheckingInterval: timeoutCheckMs, requireHostHeader: false });

@@ -16,6 +16,8 @@ export type LogEvent =
     principal: Role | 'none';
     workspace: string | undefined;
   }
+  /** Requests that were refused in one second before any work was done for them: too many, or no valid HTTP. */
+  | { type: 'requests_refused'; client: string; count: number; statuses: readonly number[] }
   | { type: 'request_failed'; request_id: string; error: string; stack?: string }
   | { type: 'server_ready'; url: string }
   /** The database driver is another than the one that its patches are for: `storage/connections/driver/README.md`. */
@@ -43,6 +45,7 @@ export type Observe = (event: LogEvent) => void;
 /** The level of each event. */
 const levels: Record<LogEvent['type'], Level> = {
   request_done: 'info',
+  requests_refused: 'warn',
   request_failed: 'error',
   server_ready: 'info',
   driver_unpatched: 'warn',

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts';
 import type { HeaderList } from '../http/header-list.ts';
 import { createLargeBodyQueue, type LargeBodyQueue } from '../http/protection/large-body-queue.ts';
 import { memoryLimit, type ReserveMemory } from '../http/protection/memory-limit.ts';
+import { Refusals } from '../http/protection/refusals.ts';
 import type { CacheSync } from '../process/cache-sync.ts';
 import type { Authenticator } from './authenticate.ts';
 import { bytesReader, jsonReader, type ReadBytes, type ReadJson } from './body.ts';
@@ -14,6 +15,9 @@ import { securityHeaders } from './security-headers.ts';
 /** The guards of one process. */
 export interface RequestGuards {
   limit: RateLimit;
+  /** That of `/healthz`. */
+  limitHealthChecks: RateLimit;
+  refusals: Refusals;
   reserve: ReserveMemory;
   readBytes: ReadBytes;
   readJson: ReadJson;
@@ -28,9 +32,12 @@ export interface RequestGuards {
 /** The memory that the requests of one address may take, in bytes: a few of the longest pages, or thirty bodies. */
 const maxReservedBytes = 256 * 1_048_576;
 
+/** More than any balancer asks for. */
+const healthCheckRate = { per_second: 50, burst: 100 };
+
 /** Makes the guards. */
 export function createGuards(
-  { config, tokens }: Pick<Deps, 'config' | 'tokens'>,
+  { config, tokens, observe }: Pick<Deps, 'config' | 'tokens' | 'observe'>,
   cacheSync: RequestGuards['cacheSync'],
 ): RequestGuards {
   const allowlist = cors(config.cors.allowed_origins);
@@ -38,6 +45,8 @@ export function createGuards(
   const readBytes = bytesReader(config.http.max_body_bytes, largeBodies);
   return {
     limit: rateLimit(config.rate_limit),
+    limitHealthChecks: rateLimit({ ...healthCheckRate, enabled: config.rate_limit.enabled }),
+    refusals: new Refusals(observe),
     reserve: config.rate_limit.enabled ? memoryLimit(maxReservedBytes) : () => undefined,
     readBytes,
     readJson: jsonReader(readBytes),

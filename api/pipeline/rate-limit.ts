@@ -1,17 +1,17 @@
-// Limits the requests of each client network by a token bucket; responds with 429 and `Retry-After` above it.
-import { fail } from '../errors.ts';
+// Limits the requests of each client network by a token bucket.
+import { ApiError } from '../errors.ts';
 import { networkOf } from '../http/client-network.ts';
 import { type Bucket, type BucketLimits, tokensAt } from '../process/token-bucket.ts';
 
-/** Takes a token for an address. Throws `429 too_many_requests` when there is none. */
-export type RateLimit = (ip: string, now: number) => void;
+/** Takes a token for an address. Returns 0, or the seconds until there is one. */
+export type RateLimit = (ip: string, now: number) => number;
 
 const maxBuckets = 100_000;
 const sweepIntervalMs = 1_000;
 
 /** Makes a limit of `burst` requests at once and `per_second` in the long run. */
 export function rateLimit(options: { enabled: boolean; per_second: number; burst: number }): RateLimit {
-  if (!options.enabled) return () => undefined;
+  if (!options.enabled) return () => 0;
   const { per_second: perSecond, burst } = options;
   const limits = { perSecond, burst };
   const buckets = new Map<string, Bucket>();
@@ -38,13 +38,17 @@ export function rateLimit(options: { enabled: boolean; per_second: number; burst
     bucket.at = now;
     if (bucket.tokens >= 1) {
       bucket.tokens--;
-      return;
+      return 0;
     }
-    const seconds = Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond));
-    fail('too_many_requests', `more than ${perSecond} requests a second; wait ${seconds} s`, [
-      ['Retry-After', String(seconds)],
-    ]);
+    return Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond));
   };
+}
+
+/** The error of a request for which there is no token. */
+export function rateLimitError(seconds: number): ApiError {
+  return new ApiError('too_many_requests', `too many requests from this address; wait ${seconds} s`, [
+    ['Retry-After', String(seconds)],
+  ]);
 }
 
 /** Deletes full buckets, which are as good as none. */

@@ -10,6 +10,7 @@ import { WebSockets } from '../realtime/websocket/websocket.ts';
 import { findTarget } from '../target.ts';
 import { authenticateCookie } from './authenticate.ts';
 import { defaultHeaders, type RequestGuards } from './guards.ts';
+import { rateLimitError } from './rate-limit.ts';
 import { logRequest } from './request-log.ts';
 import { requireReady } from './setup-gate.ts';
 
@@ -28,7 +29,8 @@ export function createWebSockets(deps: Deps, guards: RequestGuards): WebSockets 
     },
     ports: {
       admit: async (request) => {
-        guards.limit(addressOf(request), upgrades.get(request).now.getTime());
+        const seconds = guards.limit(addressOf(request), upgrades.get(request).now.getTime());
+        if (seconds > 0) throw rateLimitError(seconds);
         await requireReady(deps, guards);
         const [host = '', ...others] = request.headersDistinct['host'] ?? [];
         if (host === '' || others.length > 0) fail('validation', 'Host: is required once');

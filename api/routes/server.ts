@@ -10,7 +10,6 @@ export const healthz = route({
   summary: 'Shows that the process responds, and if the server has been set up.',
   scope: 'open',
   beforeSetup: true,
-  unlimited: true,
   status: 200,
   response: object({ initialized: boolean() }),
   handle: ({ deps }) => ({ initialized: deps.setup.initialized }),

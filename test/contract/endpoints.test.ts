@@ -28,10 +28,4 @@ describe('the endpoints of the contract', () => {
     const open = routes.filter(({ beforeSetup }) => beforeSetup === true).map(({ path }) => path);
     expect(open.sort()).toEqual(['/_/setup', '/healthz', '/readyz']);
   });
-
-  it('are all counted by the rate limit but one', () => {
-    expect(routes.filter(({ unlimited }) => unlimited === true).map(({ path }) => path)).toEqual([
-      '/healthz',
-    ]);
-  });
 });

@@ -1,17 +1,30 @@
-// Limits how many pipelined requests of one connection may wait for their responses.
-import type { RequestListener } from 'node:http';
+// Serves the pipelined requests of a connection one after the other, and limits how many may wait.
+import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Clients that pipeline at all send some dozens. A request that waits costs a hundred times what it took to send it. */
-const maxWaiting = 100;
+/** More requests than any client sends ahead that means well. */
+const maxWaiting = 10;
+/** A packet may hold some thousand requests, and each costs a hundred times what it took to send it. */
+const maxIgnored = 100;
+
+/** Runs callbacks in later turns of the event loop. */
+export type RunInTurn = (key: string, run: () => void) => void;
+
+interface Waiting {
+  count: number;
+  /** The last request that gets a response. */
+  last: ServerResponse;
+  ignored: number;
+}
 
 /**
- * Closes connections on which more requests wait. Node stops reading a connection only when long responses wait on it, and by
- * then it has some thousand requests from one packet.
+ * Makes what wraps the listeners of a server, so that each pipelined request is held until the ones before it have their
+ * responses, and then until it is its address's turn: Node gives all of a packet to its listeners at once. A connection on
+ * which more wait than may is closed after the last of those. Requests that find no other before them pay nothing.
  */
-export function limitPipelining(handler: RequestListener): RequestListener {
-  const waiting = new WeakMap<Socket, number>();
-  return (request, response) => {
+export function holdPipelined(runInTurn: RunInTurn): (handler: RequestListener) => RequestListener {
+  const connections = new WeakMap<Socket, Waiting>();
+  return (handler) => (request, response) => {
     const { socket } = request;
     if (socket.destroyed) {
       // Otherwise Node makes an error with a stack for each of the thousands of requests that a packet may hold.
@@ -19,15 +32,42 @@ export function limitPipelining(handler: RequestListener): RequestListener {
       return;
     }
     // A response gets the socket once those before it are sent.
-    if (response.socket === null) {
-      const count = (waiting.get(socket) ?? 0) + 1;
-      if (count > maxWaiting) {
-        socket.destroy();
-        return;
-      }
-      waiting.set(socket, count);
-      response.once('socket', () => waiting.set(socket, (waiting.get(socket) ?? 0) - 1));
+    if (response.socket !== null) return handler(request, response);
+    const waiting = connections.get(socket) ?? { count: 0, last: response, ignored: 0 };
+    connections.set(socket, waiting);
+    if (waiting.count >= maxWaiting || waiting.ignored > 0) return ignore(socket, waiting);
+    waiting.count++;
+    waiting.last = response;
+    response.once('socket', () => {
+      waiting.count--;
+      runInTurn(socket.remoteAddress ?? '', () => {
+        if (!socket.destroyed) handler(request, response);
+      });
+    });
+  };
+}
+
+/** Leaves a request without a response, and makes the last one with a response the last one of its connection. */
+function ignore(socket: Socket, waiting: Waiting): void {
+  waiting.ignored++;
+  waiting.last.shouldKeepAlive = false;
+  if (waiting.ignored > maxIgnored) socket.destroy();
+}
+
+/** Makes turns in which one callback of each key runs, in the order in which the keys came. */
+export function fairTurns(): RunInTurn {
+  const byKey = new Map<string, (() => void)[]>();
+  const runTurn = () => {
+    for (const [key, callbacks] of byKey) {
+      callbacks.shift()?.();
+      if (callbacks.length === 0) byKey.delete(key);
     }
-    handler(request, response);
+    if (byKey.size > 0) setImmediate(runTurn);
+  };
+  return (key, run) => {
+    const callbacks = byKey.get(key);
+    if (callbacks !== undefined) return void callbacks.push(run);
+    if (byKey.size === 0) setImmediate(runTurn);
+    byKey.set(key, [run]);
   };
 }
