@@ -22,7 +22,6 @@ import { handleCall } from './app-api/calls.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
 import { settleTombstones } from './hooks/files/tombstones.ts';
 import { startSweeping, type Sweeping } from './files/sweeping.ts';
-import { knownHosts } from './http/hosts.ts';
 import { type OpenServer, openServer } from './http/server.ts';
 import { Mailer } from './mail/mailer.ts';
 import { collectWhenIdle } from './process/idle-collection.ts';
@@ -155,11 +154,7 @@ async function openHttp(
   const sockets = createWebSockets(deps, guards);
   const listener = limitRequests(nodeListener(createHttpApp(deps, guards, routes)), deps, guards);
   const server = await openServer(listener, {
-    host: http.host,
-    port: http.port,
-    keepAliveMs: http.keep_alive_ms,
-    isKnownHost: knownHosts(http.hosts),
-    trustProxy: http.trust_proxy,
+    ...http,
     refusals: guards.refusals,
     isShared: api.workers > 1,
     isFirst: worker === 0 && !successor,

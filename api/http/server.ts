@@ -3,14 +3,15 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createProbe, type Socket } from 'node:net';
 import { listen as listhen } from 'listhen';
 import { StartRefused } from '../../storage/boot/start-refused.ts';
+import type { Config } from '../../supervisor/protocol.ts';
 import type { HeaderList } from './header-list.ts';
-import type { IsKnownHost } from './hosts.ts';
+import { knownHosts } from './hosts.ts';
 import { setServerOptions } from './node-internals.ts';
 import { limitChunks } from './protection/body-chunks.ts';
 import { limitBodyTime } from './protection/body-time.ts';
 import { ignoreRefused, refuseAmbiguous, respondToClientErrors } from './client-error.ts';
 import type { Refusals } from './protection/refusals.ts';
-import { fairTurns, holdPipelined } from './protection/waiting-requests.ts';
+import { holdPipelined, roundRobin } from './protection/waiting-requests.ts';
 import { peerAddress } from './request-info.ts';
 
 /** An open port. */
@@ -21,19 +22,13 @@ export interface OpenServer {
   close(timeoutMs: number): Promise<void>;
 }
 
-/** Where to listen. */
-export interface ListenOptions {
-  host: string;
-  port: number;
+/** Where to listen, and how. */
+export interface ListenOptions
+  extends Pick<Config['http'], 'host' | 'port' | 'hosts' | 'keep_alive_ms' | 'trust_proxy'> {
   /** True to share the port with other processes (SO_REUSEPORT). */
   isShared: boolean;
   /** True for the process that must find a shared port free. */
   isFirst: boolean;
-  /** How long an idle connection stays open, in milliseconds. */
-  keepAliveMs: number;
-  isKnownHost: IsKnownHost;
-  /** True when all connections are those of a proxy. */
-  trustProxy: boolean;
   refusals: Refusals;
   /** Sent with responses that no route makes. */
   securityHeaders: HeaderList;
@@ -49,19 +44,21 @@ const idlePollMs = 50;
 
 /** Opens the port. Throws `StartRefused` when it is taken; never chooses another port instead. */
 export async function openServer(handler: RequestListener, options: ListenOptions): Promise<OpenServer> {
-  const hold = holdPipelined(fairTurns());
-  const guarded = ignoreRefused(hold(refuseAmbiguous(handler, options)));
+  const hold = holdPipelined(roundRobin());
+  const guarded = ignoreRefused(
+    hold(refuseAmbiguous(handler, { ...options, isKnownHost: knownHosts(options.hosts) })),
+  );
   const opening = options.isShared ? openShared(guarded, options) : open(guarded, options);
   const server = await opening.catch((error: unknown) => refuse(error, options));
   server.headersTimeout = headersTimeoutMs;
-  server.keepAliveTimeout = options.keepAliveMs;
+  server.keepAliveTimeout = options.keep_alive_ms;
   limitBodyTime(server);
   limitChunks(server);
   server.maxHeadersCount = maxHeaderLines;
   respondToClientErrors(server, { ...options, hold });
   server.on('connection', (socket: Socket) => {
     // The address of a proxy is that of all clients.
-    if (!options.trustProxy && options.refusals.isFlooding(peerAddress(socket))) socket.destroy();
+    if (!options.trust_proxy && options.refusals.isFlooding(peerAddress(socket))) socket.destroy();
   });
   options.mount(server);
   // listhen makes the server without options.

@@ -46,7 +46,7 @@ export function createGuards(
   return {
     limit: rateLimit(config.rate_limit),
     limitHealthChecks: rateLimit({ ...healthCheckRate, enabled: config.rate_limit.enabled }),
-    refusals: new Refusals(observe),
+    refusals: new Refusals(observe, config.rate_limit.enabled ? config.rate_limit.burst / 2 : Infinity),
     reserve: config.rate_limit.enabled ? memoryLimit(maxReservedBytes) : () => undefined,
     readBytes,
     readJson: jsonReader(readBytes),

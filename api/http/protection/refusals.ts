@@ -4,8 +4,6 @@ import type { Observe } from '../../logging/events.ts';
 import { networkOf } from '../client-network.ts';
 
 const windowMs = 1_000;
-/** A client loses its connections for the rest of a second with more. An honest one waits, as the first one says. */
-const maxRefusals = 50;
 /** Clients that are told apart in one second. */
 const maxClients = 1_000;
 const otherClients = 'others';
@@ -18,10 +16,13 @@ interface Count {
 /** The refusals of one process. */
 export class Refusals {
   readonly #observe: Observe;
+  readonly #maxRefusals: number;
   readonly #window = new Map<string, Count>();
 
-  constructor(observe: Observe) {
+  /** A client loses its connections for the rest of a second with more than `maxRefusals`. */
+  constructor(observe: Observe, maxRefusals: number) {
     this.#observe = observe;
+    this.#maxRefusals = maxRefusals;
   }
 
   /** Counts a refusal. */
@@ -37,7 +38,7 @@ export class Refusals {
 
   /** True when the client has had its share of refusals in this second: its connections are to be closed. */
   isFlooding(ip: string): boolean {
-    return this.#window.size > 0 && (this.#window.get(networkOf(ip))?.count ?? 0) > maxRefusals;
+    return this.#window.size > 0 && (this.#window.get(networkOf(ip))?.count ?? 0) > this.#maxRefusals;
   }
 
   #endWindow(): void {

@@ -55,7 +55,7 @@ function ignore(socket: Socket, waiting: Waiting): void {
 }
 
 /** Makes turns in which one callback of each key runs, in the order in which the keys came. */
-export function fairTurns(): RunInTurn {
+export function roundRobin(): RunInTurn {
   const byKey = new Map<string, (() => void)[]>();
   const runTurn = () => {
     for (const [key, callbacks] of byKey) {

@@ -4,8 +4,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
-  fairTurns,
   holdPipelined,
+  roundRobin,
   type RunInTurn,
 } from '../../../../api/http/protection/waiting-requests.ts';
 import { sendRaw } from '../../../harness/raw-requests.ts';
@@ -16,7 +16,7 @@ afterEach(() => {
   server.close();
 });
 
-async function serve(handler: RequestListener, runInTurn: RunInTurn = fairTurns()): Promise<string> {
+async function serve(handler: RequestListener, runInTurn: RunInTurn = roundRobin()): Promise<string> {
   server = createServer(holdPipelined(runInTurn)(handler)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -103,11 +103,11 @@ describe('finding-7: pipelined requests', () => {
   });
 });
 
-describe('turns', () => {
-  it('run one callback of each key', async () => {
+describe('round robin', () => {
+  it('runs one callback of each key in a turn', async () => {
     server = createServer();
     const run: string[] = [];
-    const runInTurn = fairTurns();
+    const runInTurn = roundRobin();
     const ended = Promise.withResolvers<void>();
     for (const name of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) {
       runInTurn(name.slice(0, 1), () => {
