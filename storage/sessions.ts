@@ -26,7 +26,13 @@ export interface SessionRow {
 }
 
 /** A session as it is found by its token. */
-export type FoundSession = Pick<SessionRow, 'id' | 'family' | 'kind' | 'principal_id' | 'app' | 'created_at'>;
+export type FoundSession =
+  & Pick<SessionRow, 'id' | 'family' | 'kind' | 'principal_id' | 'app' | 'created_at' | 'expires_at'>
+  & {
+    /** When its token was exchanged. */
+    rotated_at: Date | null;
+    revoked_at: Date | null;
+  };
 
 /** Adds a session, and removes a few that have expired. */
 export async function insertSession(sql: Sql, schema: ServerSchema, row: SessionRow): Promise<void> {
@@ -49,7 +55,8 @@ export async function findSession(
 ): Promise<FoundSession | undefined> {
   const wanted = 'id' in by ? sql`id = ${by.id}` : sql`token_hash = ${by.tokenHash}`;
   const [row] = await sql<FoundSession[]>`
-    select id, family, kind, principal_id, app, created_at from ${table(sql, schema)} where ${wanted}`;
+    select id, family, kind, principal_id, app, created_at, expires_at, rotated_at, revoked_at
+    from ${table(sql, schema)} where ${wanted}`;
   return row;
 }
 

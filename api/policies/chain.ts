@@ -1,6 +1,7 @@
 // Combines the policies of all levels, from the server's own bound down, to the one that is in effect.
 import type { Config } from '../../supervisor/protocol.ts';
-import { type AnyDefinition, policyDefinitions } from './definitions.ts';
+import type { AnyDefinition } from './definition-kinds.ts';
+import { policyDefinitions } from './definitions.ts';
 import { clamp, isSameSpec, type PolicySpec } from './spec.ts';
 
 /** The level that a bound comes from. `server` is the default while the master has set nothing. */

@@ -1,38 +1,6 @@
 // The built-in policies: their kind, the server's own bound, and their default.
 import { availableParallelism } from 'node:os';
-import type { Config } from '../../supervisor/protocol.ts';
-
-/** The bounds of a number, and its value while none is chosen. */
-export interface RangeDefinition {
-  kind: 'range';
-  /** One sentence for the reference. */
-  meaning: string;
-  min: number;
-  max(config: Config): number;
-  /** `max`: the upper bound in effect. */
-  default: 'max' | ((config: Config) => number);
-  /** The usable values, whatever the master sets. */
-  usable?: readonly [min: number, max: number];
-}
-
-/** A switch. */
-export interface ToggleDefinition {
-  kind: 'toggle';
-  meaning: string;
-  default: boolean;
-}
-
-/** A choice of words. While none is made, all words are chosen, or none where any word is legal. */
-export interface EnumDefinition {
-  kind: 'enum_set';
-  meaning: string;
-  allowed: readonly string[];
-  /** The form of a word, where any word of that form is legal. */
-  word?: { pattern: RegExp; hint: string };
-}
-
-/** The definition of a built-in policy. */
-export type AnyDefinition = RangeDefinition | ToggleDefinition | EnumDefinition;
+import type { AnyDefinition } from './definition-kinds.ts';
 
 /** The maximum of a quota without a limit. */
 export const unlimitedQuota = Number.MAX_SAFE_INTEGER;
@@ -85,6 +53,15 @@ export const policyDefinitions = {
     max: () => 31_536_000,
     default: () => 2_592_000,
     usable: [1, decadeSeconds],
+  },
+  'tokens.refresh_reuse_sec': {
+    kind: 'range',
+    meaning:
+      'Seconds after its use in which a refresh token from the cookie gives the same successor again; 0: never.',
+    min: 0,
+    max: () => 60,
+    default: () => 10,
+    usable: [0, 60],
   },
   'otp.ttl_sec': {
     kind: 'range',

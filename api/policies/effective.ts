@@ -3,13 +3,8 @@ import type { Config } from '../../supervisor/protocol.ts';
 import type { TenantPath } from '../scope.ts';
 import type { PolicyCache } from './cache.ts';
 import { combineLevels, serverSpec } from './chain.ts';
-import {
-  type EnumPolicy,
-  policyDefinitions,
-  type RangeDefinition,
-  type RangePolicy,
-  type TogglePolicy,
-} from './definitions.ts';
+import type { RangeDefinition } from './definition-kinds.ts';
+import { type EnumPolicy, policyDefinitions, type RangePolicy, type TogglePolicy } from './definitions.ts';
 import type { PolicySpec } from './spec.ts';
 
 /** The bounds in effect, and the default within them and within the usable values. */

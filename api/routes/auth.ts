@@ -69,7 +69,8 @@ export const refreshAny = route({
   handle: async (call) => {
     const { deps, body, cookie, origin, now } = call;
     const token = body.refresh_token ?? cookie('rt') ?? fail('unauthorized', 'there is no refresh token');
-    const { pair, who } = await refresh(deps, { token, accepts: 'any', origin, now });
+    const isFromCookie = body.refresh_token === undefined;
+    const { pair, who } = await refresh(deps, { token, isFromCookie, accepts: 'any', origin, now });
     return respondWithTokens(call, pair, who);
   },
 });

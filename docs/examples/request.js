@@ -14,9 +14,5 @@ export async function request(url, { method, token, body }) {
   return result;
 }
 
-/**
- * Gets new tokens with the refresh cookie. All tabs share that cookie, and a second use of it would end the session, so the
- * tabs take turns. Browsers have locks on `https:` and on localhost.
- */
-export const refresh = (server) =>
-  navigator.locks.request('refresh', () => request(`${server}/_/auth/refresh`, { method: 'POST', body: {} }));
+/** Gets new tokens with the refresh cookie. Tabs that do so at the same moment, and quick reloads, get the same ones. */
+export const refresh = (server) => request(`${server}/_/auth/refresh`, { method: 'POST', body: {} });

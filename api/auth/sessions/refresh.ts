@@ -1,4 +1,5 @@
-// Exchanging a refresh token for a new pair: each token works once, and one that is used again ends its login.
+// Exchanging a refresh token for a new pair: each token works once, and one that is used again ends its login. A page that
+// is reloaded while the response is on its way uses its cookie again, and gets the same token again for a few seconds.
 import { type AdminRow, findAdmin } from '../../../storage/control/admins.ts';
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { uuidTime } from '../../../storage/sql/ids.ts';
@@ -26,8 +27,16 @@ import type { Grant } from '../tokens/claims.ts';
 import type { TokenPair } from './cookies.ts';
 import { adminGrant } from '../login/login-admin.ts';
 import { revokeSessionTokens } from '../tokens/login-tokens.ts';
-import { readRefreshToken } from '../tokens/refresh-tokens.ts';
-import { draftSession, idsWithLiveTokens, issueTokens, type SessionDraft, sessionStore } from './sessions.ts';
+import { hashToken } from '../email/one-time.ts';
+import { makeSuccessor, readRefreshToken } from '../tokens/refresh-tokens.ts';
+import {
+  draftSession,
+  idsWithLiveTokens,
+  type IssuableDraft,
+  issueTokens,
+  type SessionDraft,
+  sessionStore,
+} from './sessions.ts';
 import { userGrant } from '../login/sign-in-user.ts';
 
 type RefreshDeps = Pick<
@@ -57,24 +66,43 @@ interface SessionOwner {
   actor: string;
 }
 
+/** A refresh token as it was sent. */
+interface Exchange {
+  token: string;
+  /** Sent by a browser, which may not have got the response to its last exchange. */
+  isFromCookie?: boolean;
+  origin: RequestOrigin;
+  now: Date;
+}
+
 /** Returns a new pair and uses the old token up. Throws `401 unauthorized`. */
 export async function refresh(
   deps: RefreshDeps,
-  { token, accepts, origin, now }: { token: string; accepts: Accepts; origin: RequestOrigin; now: Date },
+  { accepts, ...sent }: { accepts: Accepts } & Exchange,
 ): Promise<{ pair: TokenPair; who: Bearer }> {
   const id = deps.revocations.newId();
+  const { token, origin } = sent;
   const presented = await findPresented(deps, token, accepts) ?? refuse();
   const holder = await findOwner(deps, presented) ?? refuse();
   const { session, connection } = presented;
   const { family, kind, app } = session;
   const { grant, who } = holder;
-  const draft = await draftSession(deps, { id, family, kind, grant, app: app ?? undefined, origin });
-  const { isFirst, revoked } = await connection.transaction((sql) =>
-    exchange(sql, deps, { presented, holder, draft, origin, now })
+  const place = { workspace: grant.workspace, app: app ?? undefined };
+  const draft = await draftSession(deps, {
+    id,
+    exchanged: { family, token },
+    kind,
+    grant,
+    app: place.app,
+    origin,
+  });
+  const { value: reuseSeconds } = await deps.policies.range('tokens.refresh_reuse_sec', place);
+  const { issued, revoked } = await connection.transaction((sql) =>
+    exchange(sql, deps, { presented, holder, draft, sent, reuseMs: reuseSeconds * 1_000 })
   );
   deps.revocations.apply(revoked);
-  if (!isFirst) refuse();
-  return { pair: await issueTokens(deps, draft), who };
+  if (issued === undefined) refuse();
+  return { pair: await issueTokens(deps, issued), who };
 }
 
 async function findPresented(
@@ -148,8 +176,9 @@ async function userOwner(
 }
 
 /** The outcome for a token, and the access tokens that ended with it. */
-interface Exchange {
-  isFirst: boolean;
+interface ExchangeResult {
+  /** Undefined for a token that was used before. */
+  issued: IssuableDraft | undefined;
   revoked: RevocationRow[];
 }
 
@@ -157,15 +186,16 @@ interface Exchange {
 async function exchange(
   sql: Sql,
   deps: RefreshDeps,
-  { presented, holder, draft, origin, now }: {
+  { presented, holder, draft, sent, reuseMs }: {
     presented: Presented;
     holder: SessionOwner;
     draft: SessionDraft;
-    origin: RequestOrigin;
-    now: Date;
+    sent: Exchange;
+    reuseMs: number;
   },
-): Promise<Exchange> {
+): Promise<ExchangeResult> {
   const { schema, session: { id, family, kind, principal_id, created_at } } = presented;
+  const { origin, now } = sent;
   await lockFamily(sql, family);
   // Waits for a change of credentials under way, which then has revoked this session, and holds the next one off.
   if (kind === 'master') await findMaster(sql, principal_id);
@@ -174,16 +204,43 @@ async function exchange(
   const isOver = created_at.getTime() + draft.refreshTtl * 1_000 <= now.getTime();
   if (!isOver && await rotateSession(sql, schema, { id, now })) {
     await insertSession(sql, schema, draft.row);
-    return { isFirst: true, revoked: [] };
+    return { issued: draft, revoked: [] };
   }
+  const again = isOver || sent.isFromCookie !== true
+    ? undefined
+    : await findSuccessor(sql, deps, { schema, sent, reuseMs });
+  if (again !== undefined) return { issued: { ...draft, ...again }, revoked: [] };
   const ended = await revokeReusedFamily(sql, schema, { id, family, now });
-  if (ended.length === 0) return { isFirst: false, revoked: [] };
+  if (ended.length === 0) return { issued: undefined, revoked: [] };
   const { actor } = holder;
   const event = { actor, action: 'token_reuse', target: actor, details: { as: kind, family }, origin };
   await auditInSchema(sql, deps, schema, event);
   // The user of a stolen token has access tokens too.
   const revoked = await revokeSessionTokens(sql, deps, { schema, sessions: idsWithLiveTokens(ended, now) });
-  return { isFirst: false, revoked };
+  return { issued: undefined, revoked };
+}
+
+/**
+ * The newest token that came of one that was used a moment ago, and its session; undefined when its use is longer ago, or
+ * its login has ended.
+ */
+async function findSuccessor(
+  sql: Sql,
+  { secrets }: RefreshDeps,
+  { schema, sent: { token, now }, reuseMs }: { schema: ServerSchema; sent: Exchange; reuseMs: number },
+): Promise<Pick<IssuableDraft, 'row' | 'refreshToken'> | undefined> {
+  let refreshToken = token;
+  let row = await findSession(sql, schema, { tokenHash: hashToken(token) });
+  while (row !== undefined && row.rotated_at !== null) {
+    // A clock that was set back makes no use younger.
+    if (Math.abs(now.getTime() - row.rotated_at.getTime()) >= reuseMs) return undefined;
+    const next = makeSuccessor(secrets, refreshToken);
+    refreshToken = next.text;
+    row = await findSession(sql, schema, { tokenHash: next.hash });
+  }
+  return row !== undefined && row.revoked_at === null && row.expires_at > now
+    ? { row, refreshToken }
+    : undefined;
 }
 
 function refuse(): never {

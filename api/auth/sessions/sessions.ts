@@ -9,7 +9,7 @@ import type { RequestOrigin } from '../../contract/route.ts';
 import type { TenantPath } from '../../scope.ts';
 import type { Grant } from '../tokens/claims.ts';
 import type { TokenPair } from './cookies.ts';
-import { makeRefreshToken } from '../tokens/refresh-tokens.ts';
+import { makeRefreshToken, makeSuccessor } from '../tokens/refresh-tokens.ts';
 
 /** A session that is about to begin. */
 export interface SessionStart {
@@ -18,8 +18,8 @@ export interface SessionStart {
    * a later instant, and so catches this session.
    */
   id: string;
-  /** The id of the login's first session; left out for a new login. */
-  family?: string;
+  /** The id of the login's first session, and the refresh token that is exchanged; left out for a new login. */
+  exchanged?: { family: string; token: string };
   kind: SessionKind;
   grant: Grant;
   /** The only app that the tokens are good for. */
@@ -74,16 +74,18 @@ export async function sessionTerms(
 /** The same as `draftSession` for terms that are known: for use inside a transaction. */
 export function prepareSession(
   { secrets, now }: Pick<Deps, 'secrets' | 'now'>,
-  { id, family = id, kind, grant, app, origin }: SessionStart,
+  { id, exchanged, kind, grant, app, origin }: SessionStart,
   { accessTtl, refreshTtl }: SessionTerms,
 ): SessionDraft {
-  const token = makeRefreshToken(secrets, grant.workspace);
+  const token = exchanged === undefined
+    ? makeRefreshToken(secrets, grant.workspace)
+    : makeSuccessor(secrets, exchanged.token);
   // The id may be ahead of a clock that was set back; the tokens live no longer for it.
   const begins = Math.min(uuidTime(id), now().getTime());
   return {
     row: {
       id,
-      family,
+      family: exchanged?.family ?? id,
       kind,
       principal_id: grant.id,
       app: app ?? null,
@@ -110,10 +112,13 @@ export function idsWithLiveTokens(
     .map(({ id }) => id);
 }
 
+/** The parts of a draft that become tokens. */
+export type IssuableDraft = Omit<SessionDraft, 'row'> & { row: Pick<SessionRow, 'id' | 'created_at'> };
+
 /** The tokens of a session whose row is stored. */
 export async function issueTokens(
   { tokens }: Pick<Deps, 'tokens'>,
-  { row, grant, refreshToken, accessTtl, refreshTtl }: SessionDraft,
+  { row, grant, refreshToken, accessTtl, refreshTtl }: IssuableDraft,
 ): Promise<TokenPair> {
   const issuedAt = row.created_at.getTime();
   const accessToken = await tokens.issue(grant, { jti: row.id, issuedAt, ttlSeconds: accessTtl });

@@ -1,0 +1,34 @@
+// The kinds of built-in policies, as their definitions say them.
+import type { Config } from '../../supervisor/protocol.ts';
+
+/** The bounds of a number, and its value while none is chosen. */
+export interface RangeDefinition {
+  kind: 'range';
+  /** One sentence for the reference. */
+  meaning: string;
+  min: number;
+  max(config: Config): number;
+  /** `max`: the upper bound in effect. */
+  default: 'max' | ((config: Config) => number);
+  /** The usable values, whatever the master sets. */
+  usable?: readonly [min: number, max: number];
+}
+
+/** A switch. */
+export interface ToggleDefinition {
+  kind: 'toggle';
+  meaning: string;
+  default: boolean;
+}
+
+/** A choice of words. While none is made, all words are chosen, or none where any word is legal. */
+export interface EnumDefinition {
+  kind: 'enum_set';
+  meaning: string;
+  allowed: readonly string[];
+  /** The form of a word, where any word of that form is legal. */
+  word?: { pattern: RegExp; hint: string };
+}
+
+/** The definition of a built-in policy. */
+export type AnyDefinition = RangeDefinition | ToggleDefinition | EnumDefinition;
