@@ -76,10 +76,11 @@ it('reaches a client that asks for the next before the first is there', async ()
   expect(length).toBeGreaterThan(3 * size);
 });
 
-it('closes the file when the client leaves half-way, also before its turn has come', async () => {
+it('closes the file when the client leaves half-way, also while pipelined requests wait behind it', async () => {
   for (const times of [1, 3]) {
     const socket = await ask(times);
-    await expect.poll(descriptors).toBe(times);
+    // One of a connection is served at a time.
+    await expect.poll(descriptors).toBe(1);
     socket.destroy();
     await expect.poll(descriptors).toBe(0);
   }
