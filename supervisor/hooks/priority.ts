@@ -3,34 +3,34 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemErrorCode } from '../errors.ts';
 
-/**
- * The priority of hooks: each runner gets a third of what the API or PostgreSQL gets of a busy processor. With a ninth
- * (nice 10), hooks of honest apps did not come back in time on a machine that was busy with other things.
- */
-export const hookNice = 5;
+/** The priority of hooks, a little behind the server. With much less, honest hooks do not come back in time when it is busy. */
+export const hookNice = 2;
+/** The priority of hooks whose workspace takes more than its share while others need the processor. */
+export const greedyNice = 19;
 
 /** Without root, the kernel takes ten changes a second of a whole machine. */
 const retryMs = 120;
 
 /**
- * Lowers the session of a process. Where the kernel has autogroups, each session gets an equal share of the processor,
+ * Sets the priority of the session of a process. Where the kernel has autogroups, each session gets an equal share of the processor,
  * whatever priority the processes in it have (https://man7.org/linux/man-pages/man7/sched.7.html). `find` returns a
  * process of the session, once there is one. Does nothing on kernels without autogroups.
  */
-export async function lowerSession(
+export async function rankSession(
   find: () => Promise<number | undefined>,
+  getNice: () => number,
   ended: AbortSignal,
 ): Promise<void> {
   while (!ended.aborted) {
     const pid = await find();
-    if (pid !== undefined && await setAutogroup(pid) !== 'EAGAIN') return;
+    if (pid !== undefined && await setAutogroup(pid, getNice()) !== 'EAGAIN') return;
     await pause(retryMs, undefined, { signal: ended, ref: false }).catch(() => 'ended');
   }
 }
 
 /** Returns the code of the system's refusal, if there is one. */
-async function setAutogroup(pid: number): Promise<string | undefined> {
-  return await writeFile(`/proc/${pid}/autogroup`, `${hookNice}`).then(() => undefined, systemErrorCode);
+async function setAutogroup(pid: number, nice: number): Promise<string | undefined> {
+  return await writeFile(`/proc/${pid}/autogroup`, `${nice}`).then(() => undefined, systemErrorCode);
 }
 
 /** By how much likelier the kernel ends a runner than a process of the server, when memory runs out. */

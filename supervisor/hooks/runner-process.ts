@@ -4,7 +4,7 @@ import { findProcess, measure, type ProcessUsage, readStat } from '../process-ta
 import type { RunnerReport } from '../protocol.ts';
 import type { SharedRunner } from './shares/workspace-share.ts';
 import { runnerCommand, type RunnerInstance, type RunnerPlan } from './runner-command.ts';
-import { lowerSession } from './priority.ts';
+import { greedyNice, hookNice, rankSession } from './priority.ts';
 import { type OutputBudget, type OutputRelay, relayOutput } from './runner-output.ts';
 import { type RunningProcess, spawn } from '../spawn.ts';
 import { systemErrorCode } from '../errors.ts';
@@ -39,6 +39,7 @@ export class RunnerProcess implements SharedRunner {
   #asked = false;
   #fault = false;
   #pid: number | undefined;
+  #nice: number = hookNice;
   #usage: ProcessUsage = { cpu: 0, rss: 0, own: 0 };
   #reported = { cpu: 0, at: -Infinity };
   #grace: NodeJS.Timeout | undefined;
@@ -62,7 +63,15 @@ export class RunnerProcess implements SharedRunner {
 
   /** Puts it behind the server's own processes: hooks are about to be loaded. Until then, its start is the server's work. */
   async lower(): Promise<void> {
-    await lowerSession(() => this.#find(), this.#gone.signal);
+    await rankSession(() => this.#find(), () => this.#nice, this.#gone.signal);
+  }
+
+  /** Puts it behind all others, or back to where hooks are. */
+  rank(isLast: boolean): void {
+    const nice = isLast ? greedyNice : hookNice;
+    if (nice === this.#nice) return;
+    this.#nice = nice;
+    void this.lower();
   }
 
   /** Stops it, or has it continue, and says so. */

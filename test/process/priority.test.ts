@@ -67,9 +67,9 @@ describe.each(starters)('started by %s', (_who, user) => {
   it('hook.priority: the processor is shared out to the server before hooks', async () => {
     await start();
     const { runner, own } = await processes();
-    expect(await niceOf(runner)).toBe(5);
+    expect(await niceOf(runner)).toBe(2);
     for (const pid of own) expect(await niceOf(pid)).toBe(0);
-    await expect.poll(() => sessionOf(runner)).toMatch(/nice 5$|no autogroups/m);
+    await expect.poll(() => sessionOf(runner)).toMatch(/nice 2$|no autogroups/m);
     for (const pid of own) expect(await sessionOf(pid)).toMatch(/nice 0$|no autogroups/m);
   });
 

@@ -10,6 +10,8 @@ export interface SharedRunner {
   measure(): ProcessUsage | undefined;
   /** Stops it, or has it continue. */
   pause(isPaused: boolean): void;
+  /** Puts it behind all others, or back to where hooks are. */
+  rank(isLast: boolean): void;
   /** Says that it took most of a share that is spent. With `kill`, it is ended, and without, if it has no call under way. */
   spent(share: 'cpu' | 'memory', kill: boolean): void;
 }
@@ -119,7 +121,10 @@ export class WorkspaceShare {
   balance({ now, elapsedMs, spare, isAlone }: Stretch): boolean {
     this.#budget.account({ elapsedMs, used: this.#used, spare, isAlone });
     const hadEnough = this.#paused.size === 0 && now - this.#stoppedAt > enoughMs;
-    if (isAlone || hadEnough) this.#shortSince = undefined;
+    if (isAlone || hadEnough) {
+      this.#shortSince = undefined;
+      this.#rank(false);
+    }
     if (isAlone || this.#budget.hasTime) {
       this.#continue(isAlone ? this.#paused.size : 1);
       return false;
@@ -139,6 +144,7 @@ export class WorkspaceShare {
     }
     if (this.#shortSince === undefined) {
       this.#shortSince = now;
+      this.#rank(true);
       for (const [, account] of this.#accounts) account.usedWhileShort = account.used;
       return true;
     }
@@ -167,6 +173,10 @@ export class WorkspaceShare {
       this.#paused.delete(runner);
       runner.pause(false);
     }
+  }
+
+  #rank(isLast: boolean): void {
+    for (const runner of this.#accounts.keys()) runner.rank(isLast);
   }
 
   #running(): [SharedRunner, Account][] {

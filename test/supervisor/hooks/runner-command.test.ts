@@ -21,7 +21,7 @@ const words = (change: Partial<RunnerPlan> = {}, memory = 256) => {
   return [file, ...args];
 };
 
-const behind = ['/usr/bin/nice', '-n', '5'];
+const behind = ['/usr/bin/nice', '-n', '2'];
 const goesFirst = '{ echo 500 >/proc/self/oom_score_adj; } 2>/dev/null; true';
 const limits = `${goesFirst} && ulimit -d 262144 && ulimit -n 32 && ulimit -c 0 && ulimit -f 0`;
 const ownProcesses = '{ ulimit -u 48 2>/dev/null || ulimit -p 48; }';

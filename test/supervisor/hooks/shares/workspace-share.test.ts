@@ -13,6 +13,7 @@ class Worker implements SharedRunner {
   own = 0;
   cpu = 0;
   isPaused = false;
+  isLast = false;
   endings: string[] = [];
 
   constructor(app: string, cores: number) {
@@ -26,6 +27,10 @@ class Worker implements SharedRunner {
 
   measure() {
     return { cpu: this.cpu, rss: this.own, own: this.own };
+  }
+
+  rank(isLast: boolean): void {
+    this.isLast = isLast;
   }
 
   pause(isPaused: boolean): void {
@@ -95,8 +100,9 @@ describe('a workspace', () => {
     pass(20);
     expect(all[2]?.cpu).toBeCloseTo(200);
     expect(all.some(({ isPaused }) => isPaused)).toBe(true);
+    expect(all.map(({ isLast }) => isLast)).toEqual([true, true, true]);
     pass(0.25, { isAlone: true });
-    expect(all.some(({ isPaused }) => isPaused)).toBe(false);
+    expect(all.some(({ isPaused, isLast }) => isPaused || isLast)).toBe(false);
   });
 
   it('may save up for a burst, and no more than that', () => {
