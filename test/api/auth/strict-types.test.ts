@@ -23,13 +23,13 @@ const anonymous: [path: string, body: Record<string, string>][] = [
   ['auth/password-reset/confirm', { token: text, new_password: text }],
   ['auth/otp/request', { email }],
   ['auth/otp/login', { email, code: '123456', app: 'shop' }],
-  ['auth/email-change/confirm', { token: text }],
   ['auth/oauth/google/callback', { code: text, state: text, redirect_uri: 'https://example.com/' }],
 ];
 const ofUsers: typeof anonymous = [
   ['auth/totp/confirm', { code: '123456' }],
   ['auth/totp/disable', { code: '123456' }],
   ['auth/email-change/request', { new_email: email, password: text }],
+  ['auth/email-change/confirm', { token: text }],
 ];
 
 const strangers = [{}, { $ne: null }, { length: 6 }, [], [text], ['123456'], 123456, true];

@@ -98,6 +98,7 @@ export async function openEvents(port: number, ask: Ask = {}): Promise<EventClie
   const lines = [
     `${method} ${path}${query} HTTP/1.1`,
     'Host: rig',
+    'Connection: close',
     ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
     ...(since === undefined ? [] : [`Last-Event-ID: ${since}`]),
     ...(address === undefined ? [] : [`X-Forwarded-For: ${address}`]),
