@@ -1,6 +1,6 @@
 // One of two API processes dies: what it left half-done is finished by its successor, while the other goes on.
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename } from 'node:fs/promises';
+import { chown, mkdir, readdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { unlimitedPermits } from '../../storage/connections/permits.ts';
@@ -67,6 +67,9 @@ it('brings back the hook files that were aside for a deletion which was not comm
   const hooks = join(server.dataDir, 'hooks');
   const aside = join(hooks, '.leaving', `acme.shop.${schema}`);
   await mkdir(join(hooks, '.leaving'), { recursive: true });
+  // As the server's own user would make it.
+  const { uid, gid } = await stat(hooks);
+  await chown(join(hooks, '.leaving'), uid, gid);
   await rename(join(hooks, 'acme', 'shop'), aside);
   await killSecond();
   expect(await readdir(join(hooks, 'acme', 'shop'))).toEqual(['a.js']);
