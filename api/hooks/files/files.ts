@@ -1,6 +1,7 @@
 // An app admin reads and changes the app's hook files. Every change is audited, and in effect when the response is sent.
 import { createHash } from 'node:crypto';
 import type { AppDefinition } from '../../../storage/definition.ts';
+import { errorCode } from '../../../storage/sql/error-code.ts';
 import { type Page, type PageRequest, slicePage } from '../../../storage/sql/page.ts';
 import type { Config } from '../../../supervisor/protocol.ts';
 import { type Caller, readActorName } from '../../audit/actor.ts';
@@ -63,7 +64,8 @@ export interface PutHookFileResult {
 
 /**
  * Writes a file and loads the app's files again. Throws `400 validation` for its name, its size or too many files, `404` for
- * an app that was deleted meanwhile, `409 conflict` where the hooks directory has a directory of its name.
+ * an app that was deleted meanwhile, `409 conflict` where the hooks directory has a directory of its name, or belongs to
+ * another user than the server's.
  */
 export async function putHookFile(
   deps: ChangeDeps,
@@ -148,8 +150,18 @@ async function audited(
   const actor = await readActorName(deps, by.principal);
   await deps.databases.app(app.workspace.database, app.schema).transaction(async (sql) => {
     await auditApp(sql, deps, { actor, action, target, details, origin: by.origin });
-    await work();
+    await work().catch(failUnlessPermitted);
   });
+}
+
+/** An operator may have made the folder as another user than the server's. */
+function failUnlessPermitted(error: unknown): never {
+  const code = errorCode(error);
+  if (!['EACCES', 'EPERM', 'EROFS'].includes(code)) throw error;
+  fail(
+    'conflict',
+    `the server may not write in the app's folder of hook files (${code}): it must belong to the server's user`,
+  );
 }
 
 function failNoFile(filename: string): never {

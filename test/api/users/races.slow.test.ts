@@ -1,11 +1,11 @@
-// Whatever works once, works once: 50 at the same time, 20 rounds.
+// Whatever works once, works once: 50 at the same time, 8 rounds.
 import { describe, expect, it } from 'vitest';
 import { type Answer, as, expectOk, ownWorkspace } from '../../harness/api.ts';
 import { enrol } from '../../harness/authenticator.ts';
 import { secretFor } from '../../harness/mailbox.ts';
 import { freshEmail, type OwnUser, ownUser } from '../../harness/users.ts';
 
-const rounds = 20;
+const rounds = 8;
 const runners = 50;
 const own = await ownWorkspace();
 const auth = `${own.path}/auth`;
@@ -26,10 +26,12 @@ const contests: Record<string, () => Promise<Redeem>> = {
     return () => post('users/refresh', { refresh_token });
   },
   'otp.single-use-race: a mailed code': async () => {
+    // The runners that lose have sent a wrong code, and too many of a network are refused in that workspace.
+    const { path } = await ownWorkspace();
     const email = freshEmail();
-    expectOk(await post('otp/request', { email }));
+    expectOk(await as().post(`${path}/auth/otp/request`, { email }));
     const code = await secretFor(email);
-    return () => post('otp/login', { email, code });
+    return () => as().post(`${path}/auth/otp/login`, { email, code });
   },
   'otp.single-use-race: a verification': async () => {
     const user = await ownUser(own);
@@ -84,7 +86,7 @@ async function race(redeem: Redeem): Promise<Answer[]> {
 const winnersOf = (answers: Answer[]) => answers.filter(({ status }) => status === 200);
 
 describe('of 50 at once', () => {
-  it.each(Object.entries(contests))('exactly one wins, 20 times: %s', async (_what, prepare) => {
+  it.each(Object.entries(contests))('exactly one wins, each time: %s', async (_what, prepare) => {
     const winners: number[] = [];
     for (let round = 0; round < rounds; round++) {
       const answers = await race(await prepare());

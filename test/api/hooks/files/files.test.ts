@@ -1,5 +1,5 @@
 // Hook files over HTTP: written, loaded, listed, removed.
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
@@ -15,6 +15,12 @@ beforeAll(async () => {
 
 function folder(id = app.id): string {
   return join(inject('server').dataDir, 'hooks', own.id, id);
+}
+
+/** Has the server make the folder of an app's files, for it writes in no folder of another user. */
+async function ownFolder({ admin, path }: OwnApp): Promise<void> {
+  expectOk(await admin.put(`${path}/hooks/first.js`, { source: '' }));
+  expectOk(await admin.delete(`${path}/hooks/first.js`));
 }
 
 describe('a hook file', () => {
@@ -103,7 +109,7 @@ describe('a hook file', () => {
     const secret = join(inject('server').dataDir, `secret-${linked.id}.js`);
     const text = "routerAdd('GET', '/secret', () => 'secret');";
     await writeFile(secret, text);
-    await mkdir(folder(linked.id), { recursive: true });
+    await ownFolder(linked);
     await symlink(secret, join(folder(linked.id), 'link.js'));
     const { admin, path } = linked;
     expect(expectOk(await admin.post(`${path}/hooks/reload`))).toEqual({ loaded: [], errors: [] });
@@ -142,13 +148,23 @@ describe('a hook file', () => {
 
   it('is not put where the directory has a directory of its name', async () => {
     const { admin, path, id } = await own.app();
-    // The folder is the server's own.
     expectOk(await admin.put(`${path}/hooks/own.js`, { source: '// mine' }));
     await mkdir(join(folder(id), 'sub.js'));
     const answer = await admin.put(`${path}/hooks/sub.js`, { source: '// mine' });
     expect([answer.status, answer.body.code]).toEqual([409, 'conflict']);
     expect((await readdir(folder(id))).sort()).toEqual(['own.js', 'sub.js']);
     expect(expectOk(await admin.get(`${path}/audit?action=hook_put`)).items).toHaveLength(1);
+  });
+
+  it('is not put where the directory is not the server’s to write in, and the response says so', async () => {
+    const { admin, path, id } = await own.app();
+    expectOk(await admin.put(`${path}/hooks/first.js`, { source: '// mine' }));
+    await chmod(folder(id), 0o555);
+    const { status, body } = await admin.put(`${path}/hooks/own.js`, { source: '// mine' });
+    expect([status, body]).toEqual([409, {
+      code: 'conflict',
+      message: expect.stringContaining('may not write'),
+    }]);
   });
 
   it('that lies there before its app is picked up when the app is created', async () => {
@@ -211,9 +227,8 @@ describe('the environment of hooks', () => {
     const other = await own.app();
     const put = (name: string, size: number) =>
       other.admin.put(`${other.path}/hooks/${name}`, { source: `//${'x'.repeat(size - 2)}` });
-    await mkdir(folder(other.id), { recursive: true });
-    for (let file = 1; file < 64; file++) await writeFile(join(folder(other.id), `f${file}.js`), '//');
     expectOk(await put('f64.js', 10));
+    for (let file = 1; file < 64; file++) await writeFile(join(folder(other.id), `f${file}.js`), '//');
     const full = await put('f65.js', 10);
     expect([full.status, full.body.message]).toEqual([400, expect.stringMatching(/^filename: .* 64 files/)]);
     expectOk(await put('f64.js', 1_048_576));
