@@ -136,13 +136,13 @@ export function mustBeLogged(error: unknown, code: ErrorCode): boolean {
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof StoreUnavailable) {
-    return new ApiError('unavailable', 'the store of files does not answer; try again', retrySoon);
+    return new ApiError('unavailable', 'the store of files does not respond; try again', retrySoon);
   }
   if (isDiskFull(error)) return new ApiError('unavailable', 'the server has no room left', retryLater);
   if (!(error instanceof StorageError)) return new ApiError('internal', 'something went wrong on our side');
   switch (error.failure) {
     case 'unavailable':
-      return new ApiError('unavailable', 'the database does not answer; try again', retrySoon);
+      return new ApiError('unavailable', 'the database does not respond; try again', retrySoon);
     case 'timeout':
       return new ApiError('unavailable', 'the database took too long; try again', retrySoon);
     case 'serialization':

@@ -201,9 +201,9 @@ async function openWhenReachable(
     } catch (error) {
       const mayPass = error instanceof StorageError && error.failure === 'unavailable';
       if (!mayPass) throw error;
-      if (Date.now() > deadline) throw new StartRefused(`the database does not answer: ${reasonOf(error)}`);
+      if (Date.now() > deadline) throw new StartRefused(`the database does not respond: ${reasonOf(error)}`);
       if (!isReported) {
-        send({ type: 'progress', message: `the database does not answer yet: ${reasonOf(error)}` });
+        send({ type: 'progress', message: `the database does not respond yet: ${reasonOf(error)}` });
       }
       isReported = true;
       await pause(databaseRetryMs);
@@ -215,7 +215,7 @@ function reasonOf(error: StorageError): string {
   const { cause } = error;
   if (!(cause instanceof Error)) return error.message;
   // The driver's message would name a host and a port that are not in the configuration.
-  return 'code' in cause && cause.code === 'CONNECT_TIMEOUT' ? 'no answer' : cause.message;
+  return 'code' in cause && cause.code === 'CONNECT_TIMEOUT' ? 'no response' : cause.message;
 }
 
 function send(message: FromApi): void {

@@ -126,13 +126,13 @@ export function errorResult(
  */
 export function toResponse(value: unknown): Response | { status: number; text: string | null } {
   if (value instanceof originalResponse()) {
-    if (value.status < 200) throw new RangeError(`a route cannot answer with status ${value.status}`);
+    if (value.status < 200) throw new RangeError(`a route cannot respond with status ${value.status}`);
     return value;
   }
   if (value === undefined) return { status: 204, text: null };
   const text = stringifyJson(value);
   if (text === undefined) {
-    throw new TypeError(`a route cannot answer a ${typeof value}`);
+    throw new TypeError(`a route cannot respond with a ${typeof value}`);
   }
   return { status: 200, text };
 }

@@ -156,7 +156,7 @@ export function translate(error: unknown): unknown {
     return new StorageError(failure, error.message, { cause: error, ...(constraint ? { constraint } : {}) });
   }
   return connectionFailures.has(errorCode(error))
-    ? new StorageError('unavailable', 'the database does not answer', { cause: error })
+    ? new StorageError('unavailable', 'the database does not respond', { cause: error })
     : error;
 }
 

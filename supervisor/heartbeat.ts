@@ -37,6 +37,6 @@ export class Heartbeat {
       // This timer itself was late: the machine was suspended or is overloaded, and the process had no chance to respond.
       this.#silentMs = performance.now() - before > 2 * every ? 0 : this.#silentMs + every;
     }
-    throw new Error(`did not answer for ${patience / 1_000} s`);
+    throw new Error(`did not respond for ${patience / 1_000} s`);
   }
 }

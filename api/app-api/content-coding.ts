@@ -46,7 +46,7 @@ export async function decodeBody(
   const names = readCodings(headers);
   if (names.length === 0 || body.length === 0) return { headers, body };
   if (names.length > maxCodings) {
-    throw new EgressError('unreachable', `the answer has more than ${maxCodings} content codings`);
+    throw new EgressError('unreachable', `the response has more than ${maxCodings} content codings`);
   }
   const decoders = names.map((name) => codings.get(name));
   let content = body;
@@ -71,8 +71,8 @@ async function limited(maxBytes: number, decode: () => Promise<Buffer>): Promise
   } catch (error) {
     const isLong = errorCode(error) === 'ERR_BUFFER_TOO_LARGE';
     const message = isLong
-      ? `the answer is longer than ${maxBytes} bytes`
-      : 'the answer is not what its Content-Encoding says';
+      ? `the response is longer than ${maxBytes} bytes`
+      : 'the response is not what its Content-Encoding says';
     throw new EgressError(isLong ? 'too_large' : 'unreachable', message, { cause: error });
   }
 }

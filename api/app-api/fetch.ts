@@ -46,7 +46,7 @@ export async function fetchForHook(
     if (redirect === 'error' && redirectStatuses.has(response.status)) {
       fail('hook_error', 'the host redirects the request');
     }
-    if (response.status > 599) fail('hook_error', `the host answered with status ${response.status}`);
+    if (response.status > 599) fail('hook_error', `the host responded with status ${response.status}`);
     const { headers: shown, body: content } = await decodeBody(response, maxBytes);
     return {
       url: response.url.href,

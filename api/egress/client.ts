@@ -210,10 +210,10 @@ async function* limited(
       const bytes = new Uint8Array(part);
       length += bytes.length;
       if (length > maxBytes) {
-        throw new EgressError('too_large', `the answer is longer than ${maxBytes} bytes`);
+        throw new EgressError('too_large', `the response is longer than ${maxBytes} bytes`);
       }
       if (!guard.admits(bytes.length)) {
-        throw new EgressError('too_large', 'the answer comes in too many chunks of a few bytes');
+        throw new EgressError('too_large', 'the response comes in too many chunks of a few bytes');
       }
       yield bytes;
       // The host decides how many chunks arrive at once. Other requests must not wait for all of them.

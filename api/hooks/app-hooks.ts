@@ -217,7 +217,7 @@ export class AppHooks {
         onLog: (line, request_id) => this.log.add({ ...line, request_id }),
         onOutput: (message) => this.log.add({ level: 'info', message }),
         onEnd: (end, message) => this.#noteEnd(end, message),
-        report: logFailure(deps, 'answer a hook'),
+        report: logFailure(deps, 'respond to a hook'),
       });
     return await this.#quarantine.open(all, (files) => retryWhileFull(evict, () => load(files)));
   }

@@ -57,7 +57,7 @@ async function ask(
       return fail('hook_error', first?.message ?? 'the hook failed');
     }
     case 'http_error':
-      return fail('hook_error', 'the hook answered as a route');
+      return fail('hook_error', 'the hook responded as a route');
   }
 }
 

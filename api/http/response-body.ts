@@ -73,7 +73,7 @@ async function renderLongBody(
 function failTooLarge(): never {
   fail(
     'validation',
-    'the answer would be too large; ask for fewer at once with per_page, or for less with fields',
+    'the response would be too large; ask for fewer at once with per_page, or for less with fields',
   );
 }
 

@@ -43,7 +43,7 @@ export function errorResponse(
 
 /** Ends a request whose path has no route for its method, or none at all. */
 export function refuseWithoutRoute({ allow }: RouteMatch): never {
-  if (allow !== undefined) fail('method_not_allowed', `this path answers ${allow}`, [['Allow', allow]]);
+  if (allow !== undefined) fail('method_not_allowed', `this path responds to ${allow}`, [['Allow', allow]]);
   fail('not_found', 'there is no such route');
 }
 

@@ -102,13 +102,13 @@ function isResponse(value: unknown): value is { statusCode: number; body: Readab
 }
 
 async function* limited(body: Readable, milliseconds: number): AsyncIterable<Uint8Array> {
-  const timer = setTimeout(() => body.destroy(new Error('the answer did not end')), milliseconds);
+  const timer = setTimeout(() => body.destroy(new Error('the response did not end')), milliseconds);
   let length = 0;
   try {
     for await (const chunk of body) {
       const bytes: Uint8Array = chunk;
       length += bytes.byteLength;
-      if (length > maxResponseBytes) throw new Error(`the answer is longer than ${maxResponseBytes} bytes`);
+      if (length > maxResponseBytes) throw new Error(`the response is longer than ${maxResponseBytes} bytes`);
       yield bytes;
     }
   } finally {

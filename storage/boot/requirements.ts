@@ -72,7 +72,7 @@ function unmetRequirements(facts: Awaited<ReturnType<typeof readFacts>>): string
   const checks: readonly (readonly [boolean, string])[] = [
     [
       facts.isDirect,
-      'a connection pooler answers in its place, and Bulkhead needs connections of its own (it has pools itself)',
+      'a connection pooler responds in its place, and Bulkhead needs connections of its own (it has pools itself)',
     ],
     [facts.version >= oldestVersion, 'PostgreSQL 17 or newer is needed'],
     [!facts.standby, 'it is a read-only standby'],

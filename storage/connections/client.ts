@@ -225,7 +225,7 @@ export class Client {
 
   /** Gives the connection up, since the server cannot be reached, and returns the error to throw. */
   #fail(cause?: unknown): StorageError {
-    const message = 'the database does not answer';
+    const message = 'the database does not respond';
     const failure = cause === undefined
       ? new NoResponseInTime(message)
       : new StorageError('unavailable', message, { cause });

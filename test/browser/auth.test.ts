@@ -205,7 +205,7 @@ describe('the page of an account', () => {
     for (const tab of tabs) await tab.locator('#me').filter({ hasText: email }).waitFor();
   }, 120_000);
 
-  it('keeps no answer that the back button would bring back after a logout', async () => {
+  it('keeps no response that the back button would bring back after a logout', async () => {
     const email = freshEmail();
     expectOk(
       await as(undefined, server.url).post('/api/workspaces/acme/auth/users/register', { email, password }),

@@ -34,7 +34,7 @@ describe('the fault of a handler without a place of its own', () => {
   };
 
   it.each([
-    ['GET /function', 'TypeError: a route cannot answer a function', 2, 1],
+    ['GET /function', 'TypeError: a route cannot respond with a function', 2, 1],
     ['POST /two', 'TypeError: Do not know how to serialize a BigInt', 4, 3],
     ['GET /used', 'TypeError: ReadableStream is locked', 6, 1],
     ['GET /text-stream', 'TypeError: the body of a Response must be of bytes (Uint8Array)', 11, 3],

@@ -158,7 +158,7 @@ describe('custom routes in the hook runner', () => {
       ...['/bad-code', '/long-code', '/no-code'].map((path) => [path, `TypeError: ${code}`]),
       ...[['/own-status', status], ['/own-code', code]],
       ...['/many-headers', '/long-headers'].map((path) => [path, 'too many headers, or too long ones']),
-      ['/error-response', 'a route cannot answer with status 0'],
+      ['/error-response', 'a route cannot respond with status 0'],
     ];
     for (const [path, message] of [['/thrown', 'Error: broken'], ...wrong]) {
       expect(await fail(path ?? '')).toMatchObject({

@@ -50,7 +50,7 @@ export const forged: readonly Breach[] = [
     title: 'an error that only routes have',
     says:
       `send({ type: 'result', id: frame.id, outcome: 'http_error', status: 418, code: 'x', message: 'x' });`,
-    told: /^the hook answered as a route$/,
+    told: /^the hook responded as a route$/,
   },
   { title: 'another load', says: `send({ type: 'loaded', id: 1, files: [], errors: [] });`, told: broke },
   { title: 'progress of a load', says: `send({ type: 'loading', id: frame.id, files: [] });`, told: broke },

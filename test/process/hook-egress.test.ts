@@ -166,7 +166,7 @@ it('names a client to who asks for one, unless the hook does', async () => {
 it('says what the host gave as a reason, and that a status is none', async () => {
   const gone = { status: 410, reason: 'Gone for good', body: 'GET' };
   expect(await fetchInHook(`http://${host}/gone`)).toEqual(gone);
-  expect((await fetchInHook(`http://${host}/odd`)).error).toBe('fetch: the host answered with status 999');
+  expect((await fetchInHook(`http://${host}/odd`)).error).toBe('fetch: the host responded with status 999');
 });
 
 it('follows a redirect, shows it or fails, as it is asked to', async () => {

@@ -66,7 +66,7 @@ const percentile = (times: number[], share: number) =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? Number.NaN;
 
 describe('a tenant that takes all that it can', () => {
-  it('tenant.noisy-neighbour: costs another one no answer', async () => {
+  it('tenant.noisy-neighbour: costs another one no response', async () => {
     const seconds = (milliseconds: number) => {
       const end = performance.now() + milliseconds;
       return () => performance.now() > end;

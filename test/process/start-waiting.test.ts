@@ -17,11 +17,11 @@ afterAll(() => rm(home, { recursive: true, force: true }));
 
 it.each([
   ['nobody listens', undefined, /^connect ECONNREFUSED 127\.0\.0\.1:\d+$/],
-  ['somebody says nothing', () => undefined, /^no answer$/],
+  ['somebody says nothing', () => undefined, /^no response$/],
   [
     'a web server answers',
     (socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'),
-    /^no answer$/,
+    /^no response$/,
   ],
 ])('where %s it says so', async (_, listener, reason) => {
   const other = createServer(listener);
@@ -32,7 +32,7 @@ it.each([
   const arguments_ = [program, 'serve', `--data-dir=${home}/data`, '--http-port=0', url];
   const starting = execa('node', arguments_, { all: true, reject: false });
   for await (const line of starting.iterable({ from: 'all' })) {
-    const said = /"the database does not answer yet: (.*?)"/.exec(line)?.[1];
+    const said = /"the database does not respond yet: (.*?)"/.exec(line)?.[1];
     if (said === undefined) continue;
     expect(said).toMatch(reason);
     starting.kill();

@@ -88,7 +88,7 @@ it.each([
 it('fault.stopped: an API process that does nothing any more is replaced after half a minute', async () => {
   const pid = await apiPidOf(server);
   process.kill(pid, 'SIGSTOP');
-  const line: unknown = JSON.parse(await server.line('did not answer for 30 s'));
+  const line: unknown = JSON.parse(await server.line('did not respond for 30 s'));
   expect(line).toMatchObject({ level: 'error', process: 'api', message: 'api died and is started again' });
   expect(await untilBack(server)).not.toBe(pid);
   const id = randomUUID();

@@ -28,7 +28,7 @@ it('fault.store-away: an upload is answered 503 with Retry-After, and the log sa
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(await answer.json()).toEqual({
     code: 'unavailable',
-    message: 'the store of files does not answer; try again',
+    message: 'the store of files does not respond; try again',
   });
   expect(await server.line('request_failed')).toContain('ECONNREFUSED');
 });

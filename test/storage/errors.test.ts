@@ -52,7 +52,7 @@ it.each([
 });
 
 it('takes a timeout for no deletion', () => {
-  const silent = new StorageError('unavailable', 'no answer', {
+  const silent = new StorageError('unavailable', 'no response', {
     cause: Object.assign(new Error(), { code: 'CONNECT_TIMEOUT' }),
   });
   expect([silent, new NoPermit(), new Error('anything else')].map(mayBeDropped)).toEqual([

@@ -107,7 +107,7 @@ describe('the API processes', () => {
     process.kill(pid, 'SIGSTOP');
     const crash = () => events.find(({ type }) => type === 'crashed');
     await vi.waitFor(() => expect(crash()).toBeDefined(), { timeout: 20_000, interval: 10 });
-    expect(crash()).toMatchObject({ name: 'api', reason: 'did not answer for 2 s' });
+    expect(crash()).toMatchObject({ name: 'api', reason: 'did not respond for 2 s' });
     const successor = await vi.waitFor(() => ask(url), { timeout: 20_000, interval: 10 });
     expect(successor.pid).not.toBe(pid);
     await sleep(1.5 * timeoutMs);

@@ -112,7 +112,7 @@ describe('a child', () => {
     });
     await made.start();
     first = made.running?.pid ?? 0;
-    silent.reject(new Error('did not answer'));
+    silent.reject(new Error('did not respond'));
     await expect.poll(() => events.map(({ type }) => type)).toEqual(['ready', 'crashed', 'ready']);
     expect(found).toEqual([false]);
     expect(watches.map(({ aborted }) => aborted)).toEqual([true, false]);

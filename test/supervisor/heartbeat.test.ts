@@ -10,7 +10,7 @@ it('a process that is silent for too long is given up, not one that answers now 
     asked++;
     if (asked % 3 === 0 && asked <= 30) pulse.beat();
   }, new AbortController().signal);
-  await expect(watch).rejects.toThrow('did not answer for 0.1 s');
+  await expect(watch).rejects.toThrow('did not respond for 0.1 s');
   // More often when this machine was too busy to ask in time.
   expect(asked).toBeGreaterThanOrEqual(30 + 4);
 });
@@ -26,7 +26,7 @@ it('silence while we are late ourselves counts for nothing', async () => {
     await sleep(0);
   }
   expect(given).not.toHaveBeenCalled();
-  await expect(watch).rejects.toThrow('did not answer');
+  await expect(watch).rejects.toThrow('did not respond');
 });
 
 it('the watch ends with the process', async () => {

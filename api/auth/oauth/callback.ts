@@ -103,7 +103,7 @@ async function refuseClaim(
     claim: IdentityClaim;
   },
 ): Promise<never> {
-  // Nothing that only the provider said: a tenant could read by it what a server in a private network answers.
+  // Nothing that only the provider said: a tenant could read by it what a server in a private network responds with.
   const actor = email === '' ? provider : email;
   const details = { as: 'user', by: 'oauth', provider, reason };
   await deps.databases.workspace(database).run((sql) =>

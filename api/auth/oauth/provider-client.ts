@@ -66,7 +66,10 @@ export function failUnavailable(
   reason: string,
 ): never {
   deps.observe({ type: 'provider_failed', workspace, provider, step, reason });
-  fail('unavailable', `the ${step} endpoint of the provider gives no usable answer`, [['Retry-After', '5']]);
+  fail('unavailable', `the ${step} endpoint of the provider gives no usable response`, [[
+    'Retry-After',
+    '5',
+  ]]);
 }
 
 /** A member of a JSON object; undefined for anything else. */

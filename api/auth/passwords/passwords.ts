@@ -72,7 +72,7 @@ export class Passwords {
   async hash(owner: PasswordOwner, password: string): Promise<string> {
     const job: PasswordJob = { type: 'hash', password, salt: randomBytes(16), ...parameters };
     const result = await this.#perform(owner, () => job);
-    if (result.type !== 'hashed') throw new Error('not the answer to a hash');
+    if (result.type !== 'hashed') throw new Error('not the result of a hash');
     return result.hash;
   }
 
@@ -164,7 +164,7 @@ function verifyJob(password: string, hash: string | null | undefined): PasswordJ
 }
 
 function toCheck(result: PasswordResult, hash: string | null | undefined): PasswordCheck {
-  if (result.type !== 'verified') throw new Error('not the answer to a check');
+  if (result.type !== 'verified') throw new Error('not the result of a check');
   const known = hash !== null && hash !== undefined;
   return { matches: known && result.matches, isOutdated: known && isOutdated(hash) };
 }

@@ -71,5 +71,5 @@ function busy(message: string): ApiError {
 }
 
 function refuseStream(): never {
-  throw busy('too many answers of hooks are streaming; try again');
+  throw busy('too many responses of hooks are streaming; try again');
 }

@@ -95,7 +95,7 @@ export class RouteExchange implements ResponseSink {
     this.#bytes += bytes.length;
     if (this.#isClosed || response.destroyed) return;
     if (this.#bytes > maxBodyBytes) {
-      this.#log(`the body of an answer has more than ${maxBodyBytes} bytes`);
+      this.#log(`the body of a response has more than ${maxBodyBytes} bytes`);
       response.destroy();
       return;
     }
@@ -143,7 +143,7 @@ export class RouteExchange implements ResponseSink {
     if (why instanceof ApiError) this.#log(why.message);
     else if (why.outcome === 'failed') this.#hooks.log.addFaults(why.faults, this.#request.requestId);
     else if (!this.#request.response.headersSent) return;
-    else this.#log(`the answer had begun when it came to ${why.status} ${why.code}: ${why.message}`);
+    else this.#log(`the response had begun when it came to ${why.status} ${why.code}: ${why.message}`);
     this.#hooks.counters.errors++;
   }
 

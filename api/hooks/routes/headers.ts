@@ -93,12 +93,12 @@ export function fromHookHeaders(given: HeaderList, cookiePrefix: string, app: Ho
     const name = mixed.toLowerCase();
     bytes += name.length + value.length;
     if (!namePattern.test(name) || !valuePattern.test(value)) {
-      fail('hook_error', "the hook's answer has a header that HTTP cannot carry");
+      fail('hook_error', "the hook's response has a header that HTTP cannot carry");
     }
     if (notForHooks.has(name) || notForHooksFrom.some((prefix) => name.startsWith(prefix))) continue;
     if (name === 'set-cookie') {
       if (++cookies > maxCookies) {
-        fail('hook_error', `the hook's answer sets more than ${maxCookies} cookies`);
+        fail('hook_error', `the hook's response sets more than ${maxCookies} cookies`);
       }
       if (!isServerCookie(value, cookiePrefix)) sent.push([name, confineCookie(value, app)]);
     } else sent.push([name, value]);
@@ -106,7 +106,7 @@ export function fromHookHeaders(given: HeaderList, cookiePrefix: string, app: Ho
   if (given.length > maxHeaders || bytes > maxHeaderBytes) {
     fail(
       'hook_error',
-      `the hook's answer has more than ${maxHeaders} headers or ${maxHeaderBytes} bytes of them`,
+      `the hook's response has more than ${maxHeaders} headers or ${maxHeaderBytes} bytes of them`,
     );
   }
   return sent;

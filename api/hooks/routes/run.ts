@@ -43,7 +43,7 @@ export class RouteRun implements Invocation {
   take(message: InvocationFrame): boolean {
     switch (message.type) {
       case 'response':
-        if (this.#hasHead) throw new ProtocolError('a second head of an answer');
+        if (this.#hasHead) throw new ProtocolError('a second head of a response');
         this.#hasHead = true;
         this.#sink.head(message);
         if (message.end) this.#sink.end();
@@ -64,7 +64,7 @@ export class RouteRun implements Invocation {
         return true;
       case 'loading':
       case 'loaded':
-        throw new ProtocolError(`a ${message.type} in place of an answer`);
+        throw new ProtocolError(`a ${message.type} in place of a response`);
     }
   }
 

@@ -95,7 +95,7 @@ export class CallHandler {
     const value = await invocation.handleCall(call) ?? null;
     budget.resultBytes += Buffer.byteLength(JSON.stringify(value));
     if (budget.resultBytes > maxResultBytes) {
-      fail('hook_error', `more than ${maxResultBytes} bytes of answers of $app in one run`);
+      fail('hook_error', `more than ${maxResultBytes} bytes of results of $app in one run`);
     }
     // Features return here what they return over HTTP, where it is JSON too.
     return value as Json;

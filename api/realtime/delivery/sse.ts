@@ -67,7 +67,7 @@ export async function serveEvents(hub: Hub, request: EventsRequest): Promise<voi
 async function turnOf(response: ServerResponse): Promise<Socket> {
   const signal = AbortSignal.timeout(maxWaitMs);
   await once(response, 'socket', { signal }).catch(() => undefined);
-  return response.socket ?? fail('validation', 'the connection is busy with another answer');
+  return response.socket ?? fail('validation', 'the connection is busy with another response');
 }
 
 /** The id dispatches no event, but lets a browser that disconnects before its first event resume. */

@@ -43,7 +43,7 @@ export class SocketSession {
     if (!this.#admits()) return;
     const length = message?.length ?? 0;
     if (this.#waiting + length > maxWaitingCharacters) {
-      return this.#refuse('too many messages that are not answered yet');
+      return this.#refuse('too many messages that have no response yet');
     }
     this.#waiting += length;
     this.#last = this.#last.then(() => this.#respond(message)).then(() => {
@@ -82,7 +82,7 @@ export class SocketSession {
       name = messages.subscriptionIdIn(value);
       await this.#act(messages.checkMessage(value));
     } catch (error) {
-      if (!(error instanceof ApiError)) report('answer a WebSocket message', error);
+      if (!(error instanceof ApiError)) report('respond to a WebSocket message', error);
       const refusal = toApiError(error);
       stream.write([messages.errorMessage(name, refusal)]);
       const isGarbage = refusal.code === 'deserialization' || refusal.code === 'validation';

@@ -59,7 +59,7 @@ export function isForRealtime({ method, url, headers, socket, httpVersion }: Inc
 /** Waits until responses are through that were complete before: a client may have all of one before that is known here. */
 export async function responsesEnd(socket: Duplex): Promise<void> {
   for (let response = currentResponse(socket); response !== undefined; response = currentResponse(socket)) {
-    if (!response.writableEnded) fail('validation', 'the connection is busy with another answer');
+    if (!response.writableEnded) fail('validation', 'the connection is busy with another response');
     await once(response, 'close');
   }
 }

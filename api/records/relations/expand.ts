@@ -115,7 +115,7 @@ export async function expandRelations(
 function failTooLarge(): never {
   fail(
     'validation',
-    'expand: the related records are too large for one answer; ask for fewer records at once',
+    'expand: the related records are too large for one response; ask for fewer records at once',
   );
 }
 

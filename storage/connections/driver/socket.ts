@@ -94,7 +94,7 @@ function settled(socket: Socket, event: 'connect' | 'secureConnect' | 'readable'
       socket.destroy();
       reject(error);
     };
-    const timer = setTimeout(() => end(failure('CONNECT_TIMEOUT', 'no answer')), connectTimeoutMs);
+    const timer = setTimeout(() => end(failure('CONNECT_TIMEOUT', 'no response')), connectTimeoutMs);
     const closed = () => end(failure('ECONNRESET', 'the connection was closed'));
     socket.once('error', end);
     socket.once('close', closed);

@@ -1,4 +1,4 @@
-// What nobody may write to the user of a profile, and what no answer may say of it.
+// What nobody may write to the user of a profile, and what no response may say of it.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openEvents } from '../realtime/event-client.ts';
@@ -199,7 +199,7 @@ describe('auth-collection.output', () => {
     }
   });
 
-  it('auth-collection.output: no answer, event or log entry holds a hash or a password', async () => {
+  it('auth-collection.output: no response, event or log entry holds a hash or a password', async () => {
     const port = Number(new URL(serverUrl()).port);
     const client = await openEvents(port, { path: `${app.path}/collections/members/events` });
     const { id, email, self } = await member();

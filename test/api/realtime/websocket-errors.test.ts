@@ -58,7 +58,7 @@ it('a failure of ours is told as internal, and reported', async () => {
     code: 'internal',
     message: expect.not.stringContaining('of all things'),
   });
-  expect(rig.reports).toEqual(['answer a WebSocket message: Error: of all things']);
+  expect(rig.reports).toEqual(['respond to a WebSocket message: Error: of all things']);
 });
 
 it('what a client that has gone had subscribed to is judged no more', async () => {

@@ -79,7 +79,7 @@ async function throughProxy(changing: () => Change): Promise<{ proxy: Server; po
 it('refuses a connection pooler, and nothing that passes on what the server says', async () => {
   const pooler = await throughProxy(asPooler);
   const access = { ...own.access, host: '127.0.0.1', port: pooler.port };
-  expect(await refusal(own.open({ access }))).toContain('a connection pooler answers in its place');
+  expect(await refusal(own.open({ access }))).toContain('a connection pooler responds in its place');
   pooler.proxy.close();
   const other = await throughProxy(asItIs);
   await (await own.open({ access: { ...access, port: other.port } })).close();

@@ -54,7 +54,7 @@ describe('the embedded PostgreSQL', () => {
   it('says in one line why it is down for what fails as long as it is', async () => {
     const made = await cluster.prepare();
     await made.start();
-    const failure = new StartRefused('the database does not answer');
+    const failure = new StartRefused('the database does not respond');
     expect(made.withLastError(failure)).toBe(failure);
     const data = join(cluster.dir, 'postgresql', 'data');
     await writeFile(join(data, 'PG_VERSION'), '17\n');
@@ -62,7 +62,7 @@ describe('the embedded PostgreSQL', () => {
     const complaint = 'database files are incompatible with server';
     await expect.poll(() => cluster.lines.join('\n'), { timeout: 60_000 }).toContain(complaint);
     expect(made.withLastError(failure)).toEqual(
-      new StartRefused(`the database does not answer: in ${data}: ${complaint}`),
+      new StartRefused(`the database does not respond: in ${data}: ${complaint}`),
     );
     const own = new Error('a mistake of ours');
     expect(made.withLastError(own)).toBe(own);

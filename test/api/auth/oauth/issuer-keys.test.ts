@@ -116,7 +116,7 @@ describe('keys of an issuer', () => {
     expect(asked).toBe(202);
   });
 
-  it('are asked for again after a time when there was no answer', async () => {
+  it('are asked for again after a time when there was no response', async () => {
     isDown = true;
     expect(await stands('one', pair(0), 0)).toBe(false);
     isDown = false;

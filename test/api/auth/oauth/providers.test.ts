@@ -84,7 +84,7 @@ describe('a provider', () => {
     expect((await authorize(other, 'mine')).body.code).toBe('not_found');
   });
 
-  it('never shows its secret, in no answer and not in the audit log', async () => {
+  it('never shows its secret, in no response and not in the audit log', async () => {
     const answers = [
       await put('silent', { client_id: 'x', client_secret: secret, config }),
       await put('silent', { client_id: 'x', client_secret: secret, config: { auth_url: 'nonsense' } }),

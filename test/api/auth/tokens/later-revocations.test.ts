@@ -24,7 +24,7 @@ it('who logs in after a revocation by a clock that is ahead has a token that is 
   expect(isGood(here, 'ida', uuidTime(here.newId()))).toBe(true);
 });
 
-it('what was missed is read although the database does not answer at first', async () => {
+it('what was missed is read although the database does not respond at first', async () => {
   const revocations = open();
   const { control } = own.storage.databases;
   const rows = [revocations.row('subject', 'kim')];

@@ -190,7 +190,7 @@ describe('several processes', () => {
     expect(here.judge(token({ id: 'max' }, { issuedAt: late.not_before.getTime() }))).toBeUndefined();
   });
 
-  it('forget nothing when the database does not answer for a while', async () => {
+  it('forget nothing when the database does not respond for a while', async () => {
     const revocations = open();
     const { control } = own.storage.databases;
     const run = control.run.bind(control);

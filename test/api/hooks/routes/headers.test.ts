@@ -115,7 +115,7 @@ describe('headers of an answer', () => {
     const cookies = (count: number) =>
       from(...Array.from({ length: count }, (_, n): [string, string] => ['Set-Cookie', `c${n}=`]));
     expect(cookies(20)).toHaveLength(20);
-    expect(() => cookies(21)).toThrow("the hook's answer sets more than 20 cookies");
+    expect(() => cookies(21)).toThrow("the hook's response sets more than 20 cookies");
   });
 
   it.each([

@@ -137,7 +137,7 @@ describe('a custom route', () => {
     });
   });
 
-  it('that gives no answer in time says so in the log, by its path', async () => {
+  it('that gives no response in time says so in the log, by its path', async () => {
     const policy = `${app.path}/policies/hooks.timeout_ms`;
     expectOk(await app.admin.put(policy, { kind: 'range', min: 1, max: 300 }));
     const late = await as().get(custom('/never?token=secret'), { 'X-Request-Id': 'never-1' });

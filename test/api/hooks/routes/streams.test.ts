@@ -67,7 +67,8 @@ describe('an answer that streams', () => {
     expect(answer.status).toBe(200);
     await expect(answer.arrayBuffer().then(({ byteLength }) => byteLength)).rejects.toThrow('terminated');
     const { items } = expectOk(await app.admin.get(`${app.path}/hooks/logs`));
-    const message = 'GET /regretted: the answer had begun when it came to 404 no_post: there is no such post';
+    const message =
+      'GET /regretted: the response had begun when it came to 404 no_post: there is no such post';
     expect(items[0]).toMatchObject({ level: 'error', message, file: 'hooks.ts' });
   });
 
@@ -77,7 +78,7 @@ describe('an answer that streams', () => {
     const long = await get('/mebibytes/65');
     await expect(long.arrayBuffer().then(({ byteLength }) => byteLength)).rejects.toThrow('terminated');
     const { items } = expectOk(await app.admin.get(`${app.path}/hooks/logs`));
-    const message = 'GET /mebibytes/:count: the body of an answer has more than 67108864 bytes';
+    const message = 'GET /mebibytes/:count: the body of a response has more than 67108864 bytes';
     expect(items[0]).toMatchObject({ message, file: 'hooks.ts' });
     expect(expectOk(await app.admin.get(`${app.path}/hooks/status`))).toMatchObject({
       last_kill: null,

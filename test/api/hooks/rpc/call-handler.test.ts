@@ -113,8 +113,8 @@ describe('a desk of calls', () => {
     expect(answers.length).toBe(100);
     const refused = sent.flatMap((result) => result.ok ? [] : [[result.id, result.error.message]]);
     expect(refused).toEqual([
-      [99, 'more than 2097152 bytes of answers of $app in one run'],
-      [100, 'more than 2097152 bytes of answers of $app in one run'],
+      [99, 'more than 2097152 bytes of results of $app in one run'],
+      [100, 'more than 2097152 bytes of results of $app in one run'],
       [101, 'more than 100 calls of $app in one run'],
     ]);
   });

@@ -20,9 +20,12 @@ const failure = (status: unknown) => ({
   message: 'm',
 });
 
-it.each([199, 101, 600, 200.5, '200', null])('rpc.confused-deputy: no answer has the status %o', (status) => {
-  expect(() => readMessage(response(status))).toThrow(ProtocolError);
-});
+it.each([199, 101, 600, 200.5, '200', null])(
+  'rpc.confused-deputy: no response has the status %o',
+  (status) => {
+    expect(() => readMessage(response(status))).toThrow(ProtocolError);
+  },
+);
 
 it.each([399, 200, 600, '400'])('rpc.confused-deputy: no error has the status %o', (status) => {
   expect(() => readMessage(failure(status))).toThrow(ProtocolError);

@@ -63,7 +63,7 @@ describe('a large invocation', () => {
     channel.end('closed', 'over');
   });
 
-  it('that is cancelled while it waits was never heard of, and no answer to it is', async () => {
+  it('that is cancelled while it waits was never heard of, and no response to it is', async () => {
     const { channel, runner, ended, sent } = await withOneWaiting();
     channel.cancel(2);
     channel.cancel(1);

@@ -12,7 +12,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 
 afterEach(() => void vi.useRealTimers());
 
 describe('a channel', () => {
-  it('cancels what is late, and kills a runner that does not answer a ping in 250 ms', async () => {
+  it('cancels what is late, and kills a runner that does not respond a ping in 250 ms', async () => {
     const { event, channel, ended, received } = await pair();
     const late = event(50);
     vi.advanceTimersByTime(50);
@@ -55,7 +55,7 @@ describe('a channel', () => {
     channel.end('closed', 'over');
   });
 
-  it('is in doubt about a runner that does not answer the ping at once, before it ends it', async () => {
+  it('is in doubt about a runner that does not respond the ping at once, before it ends it', async () => {
     const { event, channel } = await pair();
     const late = event(20);
     expect(channel.responsiveness).toBeUndefined();

@@ -74,11 +74,11 @@ describe('sse.authz-live: an open stream', () => {
   it('ends when its token cannot be checked', async () => {
     const client = await openEvents(rig.port, { token: 'ada' });
     rig.gate.tokenState = () => {
-      throw new Error('no answer');
+      throw new Error('no response');
     };
     await client.closed;
     expect(client.events.map(({ event }) => event)).toEqual(['unauthorized']);
-    expect(rig.reports[0]).toBe('check a token: Error: no answer');
+    expect(rig.reports[0]).toBe('check a token: Error: no response');
   });
 
   it('is narrowed by a rule that becomes narrower, without a break', async () => {

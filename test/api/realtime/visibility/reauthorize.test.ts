@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-it('sse.authz-live: a stream is looked at again while the database of another app does not answer', async () => {
+it('sse.authz-live: a stream is looked at again while the database of another app does not respond', async () => {
   const stuck = await openEvents(rig.port, { token: 'bob', path: '/stuck/orders' });
   const ada = await openEvents(rig.port, { token: 'ada' });
   const never = new Promise<never>(() => undefined);

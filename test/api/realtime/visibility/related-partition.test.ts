@@ -64,14 +64,14 @@ describe('related records', () => {
     const [looking, direct] = [await watch('author'), await watch('all')];
     rig.write({ n: 1 });
     await reader.answer(1, () => {
-      throw new Error('the database does not answer');
+      throw new Error('the database does not respond');
     });
     await looking.closed;
     expect(looking.events).toEqual([]);
     rig.write({ n: 2 });
     await direct.count(2);
     expect(numbersOf(direct)).toEqual([1, 2]);
-    expect(rig.reports).toEqual(['evaluate a subscription: Error: the database does not answer']);
+    expect(rig.reports).toEqual(['evaluate a subscription: Error: the database does not respond']);
   });
 
   it('are read for a replay too, and what comes meanwhile is sent behind it', async () => {

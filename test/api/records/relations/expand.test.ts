@@ -193,7 +193,7 @@ describe('expand', () => {
     for (const expand of ['author,post.author', 'post.author,post.post.author']) {
       const refused = await admin.get(`${list}?per_page=40&expand=${expand}`);
       expectError(refused, 400, 'validation');
-      expect(refused.body.message).toContain('too large for one answer');
+      expect(refused.body.message).toContain('too large for one response');
     }
   });
 });
