@@ -1,6 +1,6 @@
 // `npm run bench [name…]`: measures the real server and says what came of it. Flags: --quick, --profile, --rounds, --seconds,
 // --minutes (drift), --workspaces, --starts, --fleet (start), --tenants, --active,
-// --clients-each, --rows (audit).
+// --clients-each, --rows (audit), --only (neighbours).
 import { parseArgs } from 'node:util';
 import { benchAudit } from './audit.ts';
 import { benchCreate, benchGet, benchHealthz, benchList } from './compared.ts';
@@ -11,6 +11,7 @@ import type { Findings } from './findings.ts';
 import { benchHooks } from './hooks.ts';
 import { benchCountedList, benchDeepList, benchFilteredList, benchRule } from './narrowed.ts';
 import { benchLogins } from './logins.ts';
+import { benchNeighbours } from './neighbours.ts';
 import { benchPolicies } from './policies.ts';
 import { report } from './report.ts';
 import type { Pace } from './rounds.ts';
@@ -34,6 +35,7 @@ const { values: flags, positionals: wanted } = parseArgs({
     active: { type: 'string', default: '100' },
     'clients-each': { type: 'string', default: '4' },
     rows: { type: 'string', default: '1000000' },
+    only: { type: 'string', default: '' },
   },
 });
 
@@ -67,6 +69,8 @@ const benches: Record<string, () => Promise<Findings>> = {
       active: Number(flags.active),
       clientsEach: Number(flags['clients-each']),
     }),
+  neighbours: () =>
+    benchNeighbours({ isQuick: flags.quick, seconds: flags.quick ? 5 : 20, only: flags.only }),
   policies: () => benchPolicies({ workspaces: 1_000, rounds: pace.rounds }),
   start: () => benchStart({ starts: Number(flags.starts), fleet: Number(flags.fleet) }),
 };

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { findDescendant } from './proc.ts';
@@ -34,15 +34,26 @@ const settings = [
   'log.format=json',
 ];
 
+/** A new data directory, not made yet, in a folder of its own. */
+export async function makeDataDir(): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), 'bulkhead-bench-'));
+  // PostgreSQL runs as another user when we are root, and must get through.
+  await chmod(home, 0o711);
+  return join(home, 'data');
+}
+
+/** Removes a data directory and the folder around it. */
+export async function removeDataDir(dataDir: string): Promise<void> {
+  await rm(dirname(dataDir), { recursive: true, force: true });
+}
+
 /** Runs work in a new directory that is removed afterwards. */
 export async function withDataDir<Result>(work: (dataDir: string) => Promise<Result>): Promise<Result> {
-  const home = await mkdtemp(join(tmpdir(), 'bulkhead-bench-'));
+  const dataDir = await makeDataDir();
   try {
-    // PostgreSQL runs as another user when we are root, and must get through.
-    await chmod(home, 0o711);
-    return await work(join(home, 'data'));
+    return await work(dataDir);
   } finally {
-    await rm(home, { recursive: true, force: true });
+    await removeDataDir(dataDir);
   }
 }
 

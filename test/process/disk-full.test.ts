@@ -1,7 +1,7 @@
 // A disk that is full: a small file system of its own for the blobs of a server, which only root may mount.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -22,7 +22,16 @@ beforeAll(async () => {
   server = await startServer({ config: { 'rate_limit.enabled': false, 'storage.reserve_mb': 0 } });
   blobs = join(server.dataDir, 'blobs');
   await mkdir(blobs, { recursive: true, mode: 0o700 });
-  const mount = run('mount', ['-t', 'tmpfs', '-o', 'size=6m,mode=0700', 'tmpfs', blobs]);
+  // The disk is the API's user's, as the folder is that root's server gives it.
+  const { uid, gid } = await stat(join(server.dataDir, 'hooks'));
+  const mount = run('mount', [
+    '-t',
+    'tmpfs',
+    '-o',
+    `size=6m,mode=0700,uid=${uid},gid=${gid}`,
+    'tmpfs',
+    blobs,
+  ]);
   if (process.getuid?.() === 0) await mount;
   else await expect(mount).rejects.toThrow('mount');
   isSmall = process.getuid?.() === 0;
