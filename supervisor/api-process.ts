@@ -63,6 +63,9 @@ const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 const apiProgram = fileURLToPath(new URL(`../api/main${extension}`, import.meta.url));
 const preload = `--import=${new URL(`../api/process/v8-flags${extension}`, import.meta.url).href}`;
 
+/** The API's own user is no entry of the system's database, where libraries would look for a home. */
+const homeless = { HOME: '/nonexistent' };
+
 /** Creates the API processes. None runs before `start`. */
 export function createApiProcesses(options: ApiProcessOptions): ApiProcesses {
   const peers = new PeerRelay();
@@ -141,7 +144,7 @@ class Worker {
     const command = runAs({
       file: process.execPath,
       args: [preload, program],
-      env: { PATH: path, ...cache, ...trustEnvironment() },
+      env: { PATH: path, ...cache, ...trustEnvironment(), ...user === undefined ? {} : homeless },
       ipc: { onMessage: (message) => this.#receive(message) },
       stdout,
     });
