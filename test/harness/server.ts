@@ -1,7 +1,8 @@
 // A real server for tests: the supervisor as a process of its own, with a temporary data directory.
+import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 
@@ -77,16 +78,17 @@ async function fillDataDir(dataDir: string, options: ServerOptions, flags: reado
     await chown(dataDir, options.user.uid, options.user.gid);
   }
   if (beginsAfterFirstStart(options, flags)) {
-    await execa('cp', ['-a', process.env[templateVariable] ?? '', dataDir]);
+    await execa('cp', ['-aT', process.env[templateVariable] ?? '', dataDir]);
   }
 }
 
-/** True when the start may use a copy of the template: it has an embedded database and no data directory of its own. */
+/** True when the start may use a copy of the template: it has an embedded database, and no data directory yet. */
 function beginsAfterFirstStart(
   { dataDir, user, isFirstStart }: ServerOptions,
   flags: readonly string[],
 ): boolean {
-  const isPlain = dataDir === undefined && user === undefined && isFirstStart !== true;
+  const isPlain = user === undefined && isFirstStart !== true &&
+    (dataDir === undefined || !existsSync(dataDir) && existsSync(dirname(dataDir)));
   return isPlain && templateVariable in process.env &&
     !flags.some((flag) => flag.startsWith('--set=database.url='));
 }

@@ -41,7 +41,7 @@ afterEach(async () => {
 });
 
 async function start(options: ServerOptions = {}): Promise<TestServer> {
-  server = await startServer({ dataDir, ...options });
+  server = await startServer({ dataDir, isFirstStart: true, ...options });
   return server;
 }
 

@@ -50,7 +50,7 @@ describe('a start', () => {
     await mkdir(dataDir);
     await writeFile(join(dataDir, 'postgresql'), '');
     const problem = `PostgreSQL cannot be prepared in data_dir ${dataDir}: EEXIST`;
-    await expect(startServer({ dataDir })).rejects.toThrow(`bulkhead: ${problem}`);
+    await expect(startServer({ dataDir, isFirstStart: true })).rejects.toThrow(`bulkhead: ${problem}`);
   });
 
   it('that is told to keep hooks where there is a file says so in one line', async () => {
@@ -78,7 +78,7 @@ describe('a start', () => {
 
   it('takes less than 180 MiB, and serves later what it served first', measured, async () => {
     const dataDir = join(home, 'data');
-    const first = await startServer({ dataDir, config: unlimited });
+    const first = await startServer({ dataDir, config: unlimited, isFirstStart: true });
     const idle = await memory(first);
     const store = await openStorefront(first.url);
     const used = await memory(first);
@@ -94,7 +94,7 @@ describe('a start', () => {
   });
 
   it('tells a person at a new server what to do next, once', async () => {
-    const server = await startServer();
+    const server = await startServer({ isFirstStart: true });
     const hint = await server.line('curl -X POST');
     expect(JSON.parse(hint).message).toContain(`${server.url}/_/setup`);
     await server.stop();
@@ -128,7 +128,7 @@ describe('a start', () => {
       const dataDir = join(home, 'data');
       await mkdir(dataDir);
       await chown(dataDir, 65_534, 65_534);
-      const server = await startServer({ dataDir });
+      const server = await startServer({ dataDir, isFirstStart: true });
       const warnings = server.output.filter((line) => line.includes('"warn"'));
       await server.stop();
       expect(warnings).toHaveLength(1);
@@ -138,7 +138,7 @@ describe('a start', () => {
 
   it.runIf(isRoot)('below a directory that only root may pass warns, and serves', async () => {
     // As mkdtemp made it: 0700.
-    const server = await startServer({ dataDir: join(home, 'data') });
+    const server = await startServer({ dataDir: join(home, 'data'), isFirstStart: true });
     const warnings = server.output.filter((line) => line.includes('"warn"'));
     expect(warnings).toHaveLength(2);
     for (const warning of warnings) expect(warning).toContain('dac_read_search');
