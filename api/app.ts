@@ -81,7 +81,7 @@ async function respond(
   if (ready !== undefined) await ready;
   const route = match.route ?? refuseWithoutRoute(match);
   if (route.readsBody !== true) refuseLongBody(request, deps.config.http.max_body_bytes);
-  if (route.refusesForeignOrigin === true) refuseForeignOrigin(request, pipeline.cors);
+  if (route.refusesForeignOrigin === true) await refuseForeignOrigin(request, pipeline.authenticator);
 
   const authenticated = route.scope === 'open' ? null : authenticate(request, pipeline.authenticator);
   const principal = log.principal = authenticated instanceof Promise ? await authenticated : authenticated;

@@ -9,6 +9,7 @@ import type { Config, Sandbox } from '../supervisor/protocol.ts';
 import type { SealQueue } from './audit/ports.ts';
 import type { IssuerKeys } from './auth/oauth/issuer-keys.ts';
 import type { Passwords } from './auth/passwords/passwords.ts';
+import type { AllowedOrigins } from './auth/sessions/allowed-origins.ts';
 import type { Revocations } from './auth/tokens/revocations.ts';
 import type { SigningKeys } from './auth/tokens/signing-keys.ts';
 import type { AccessTokens } from './auth/tokens/tokens.ts';
@@ -65,6 +66,8 @@ export interface Deps {
   issuerKeys: IssuerKeys;
   /** Revokes tokens, or some of their rights, before they expire. */
   revocations: Revocations;
+  /** The origins whose pages may call the API. */
+  allowedOrigins: AllowedOrigins;
   policies: Policies;
   /** The policies that each level has set. */
   policyCache: PolicyCache;

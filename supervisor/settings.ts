@@ -33,8 +33,8 @@ const hostName = textKind('a host name or address', (value) => /^[A-Za-z0-9.:_-]
 const token = textKind('1 to 32 letters, digits, _ or -', (value) => /^[A-Za-z0-9_-]{1,32}$/.test(value));
 const notEmpty = textKind('text that is not empty', (value) => value.trim() !== '');
 const origin = textKind(
-  'an origin like https://example.com',
-  (value) => /^https?:/.test(value) && URL.parse(value)?.origin === value,
+  'an exact origin like https://example.com or capacitor://localhost (patterns with * are not possible)',
+  (value) => /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*\\]+$/i.test(value) && (URL.parse(value)?.host ?? '') !== '',
 );
 const hostPattern = textKind(
   'a host or host:port',
@@ -126,7 +126,11 @@ export const settings: SettingsOf<Config> = {
     ),
   },
   cors: {
-    allowed_origins: row(listKind(origin), [], 'Origins whose pages may call the API.'),
+    allowed_origins: row(
+      listKind(origin),
+      [],
+      'Origins whose pages may call the API with bearer tokens. Those that may use cookies belong to workspaces.',
+    ),
   },
   database: {
     url: secret(databaseUrl, 'The PostgreSQL server to use. Empty: an embedded one in `data_dir`.'),

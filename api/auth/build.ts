@@ -7,11 +7,15 @@ import { IssuerKeys } from './oauth/issuer-keys.ts';
 import { Passwords } from './passwords/passwords.ts';
 import { Revocations } from './tokens/revocations.ts';
 import { openSigningKeys } from './tokens/signing-keys.ts';
+import { AllowedOrigins } from './sessions/allowed-origins.ts';
 import { Tokens } from './tokens/tokens.ts';
 
 /** The parts of authentication, as main.ts uses them. */
 export interface Auth {
-  parts: Pick<Deps, 'tokens' | 'signingKeys' | 'passwords' | 'issuerKeys' | 'revocations' | 'policies'>;
+  parts: Pick<
+    Deps,
+    'tokens' | 'signingKeys' | 'passwords' | 'issuerKeys' | 'revocations' | 'policies' | 'allowedOrigins'
+  >;
   /** Follows a change of this process or of another. */
   onChange(change: Change): void;
   /** Reads everything again, since changes may have been missed. */
@@ -31,8 +35,13 @@ export async function createAuth(
   const { config, databases, now, newId, observe } = deps;
   const milliseconds = () => now().getTime();
   const revocations = new Revocations({ databases, now, newId, observe, maxTokenLifeMs: maxTokenLifeMs });
+  const allowedOrigins = new AllowedOrigins(deps);
   const passwords = new Passwords({ isServerBusy: () => deps.traffic.isHeavy() });
-  const [signingKeys] = await Promise.all([openSigningKeys(deps), revocations.reload()]);
+  const [signingKeys] = await Promise.all([
+    openSigningKeys(deps),
+    revocations.reload(),
+    allowedOrigins.reload(),
+  ]);
   const tokens = new Tokens({
     issuer: config.auth.issuer,
     legacySecret: config.auth.legacy_hs256_secret,
@@ -47,15 +56,18 @@ export async function createAuth(
       passwords,
       issuerKeys: new IssuerKeys(),
       revocations,
+      allowedOrigins,
       policies: effectivePolicies({ config, cache: deps.policyCache }),
     },
     onChange: ({ kind }) => {
       if (kind === 'revocations') void revocations.catchUp();
+      if (kind === 'workspace') void allowedOrigins.reload();
     },
-    reload: () => void revocations.reload(),
-    caughtUp: () => revocations.caughtUp(),
+    reload: () => void Promise.all([revocations.reload(), allowedOrigins.reload()]),
+    caughtUp: async () => void await Promise.all([revocations.caughtUp(), allowedOrigins.caughtUp()]),
     close: async () => {
       revocations.close();
+      allowedOrigins.close();
       await passwords.close();
     },
   };

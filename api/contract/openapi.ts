@@ -225,6 +225,6 @@ const securitySchemes = {
     name: 'svc_at',
     description:
       'Set by login and refresh. `svc` is the setting `http.cookie_prefix`. A request that changes ' +
-      'something also needs an `Origin` that is the server’s own or in `cors.allowed_origins`.',
+      'something also needs an `Origin` that is the server’s own or among the origins of the token’s workspace.',
   },
 };

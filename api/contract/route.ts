@@ -108,7 +108,7 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, Re
   scope: S;
   /** True for `/healthz`, `/readyz` and `/_/setup`, which are served before the first-run setup. */
   beforeSetup?: boolean;
-  /** True to refuse an `Origin` that is neither the server's own nor in the CORS allowlist, even without a cookie. */
+  /** True to refuse an `Origin` that may not call the API, even without a cookie. */
   refusesForeignOrigin?: boolean;
   /** True when the request adds data apart from records and files: it is refused while the disk is almost full. */
   needsDisk?: boolean;

@@ -29,3 +29,14 @@ export function isOwnOrigin(origin: string, host: string | undefined): boolean {
   if (protocol !== 'https:' && protocol !== 'http:') return false;
   return URL.parse(`${protocol}//${host}`)?.host === page;
 }
+
+const originForm = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*\\]+$/i;
+
+/**
+ * The spelling of an exact origin that browsers use: lower case, without a default port. Undefined for anything else, such
+ * as a pattern or a path. The scheme may be any, like that of pages inside of apps (`capacitor://localhost`).
+ */
+export function canonicalOrigin(text: string): string | undefined {
+  const url = originForm.test(text) ? URL.parse(text) : null;
+  return url === null || url.host === '' ? undefined : `${url.protocol}//${url.host}`.toLowerCase();
+}

@@ -1,16 +1,18 @@
 // Authenticates a request: by the token of the Authorization header, else by the cookie; refuses forged cookie requests.
+import type { AllowedOrigins } from '../auth/sessions/allowed-origins.ts';
 import type { AccessTokens } from '../auth/tokens/tokens.ts';
 import { ApiError, fail } from '../errors.ts';
 import type { Header } from '../http/header-list.ts';
 import { isOwnOrigin } from '../http/hosts.ts';
 import type { RequestInfo } from '../http/request-info.ts';
 import type { Principal } from '../scope.ts';
-import type { Cors } from './cors.ts';
 
 /** The parts that authentication depends on. */
 export interface Authenticator {
   tokens: AccessTokens;
-  cors: Cors;
+  allowedOrigins: AllowedOrigins;
+  /** The workspace of a refresh token; undefined for a master's, and for what is none. */
+  workspaceOf: (refreshToken: string) => string | undefined;
   cookiePrefix: string;
   /** The header that deletes the cookie with the access token. */
   clearedCookie: Header;
@@ -26,7 +28,7 @@ export function authenticate(
   request: RequestInfo,
   authenticator: Authenticator,
 ): Principal | null | Promise<Principal> {
-  const { tokens, cookiePrefix, cors } = authenticator;
+  const { tokens, cookiePrefix, allowedOrigins } = authenticator;
   const authorization = request.header('authorization');
   if (authorization !== undefined) {
     const token = readBearer(request) ??
@@ -35,13 +37,34 @@ export function authenticate(
   }
   const cookie = readCookie(request, `${cookiePrefix}_at`);
   if (cookie === undefined) return null;
-  if (!isSafe(request.method) && originOf(request, cors) !== 'own') {
-    fail(
-      'forbidden',
-      'a request with a cookie that changes something needs an Origin of its own host or of the CORS allowlist',
-    );
+  const origin = request.header('origin');
+  if (origin !== undefined && isOwnOrigin(origin, request.header('host'))) {
+    return authenticateCookie(cookie, authenticator);
   }
-  return authenticateCookie(cookie, authenticator);
+  if (origin !== undefined && allowedOrigins.rightsAt(origin, undefined) === 'cookies') {
+    return authenticateForeign(origin, cookie, authenticator);
+  }
+  // The page cannot read the response.
+  return isSafe(request.method) ? authenticateCookie(cookie, authenticator) : failForeignCookie();
+}
+
+/** Finds the principal of a cookie that a page of a workspace's origin has sent. */
+async function authenticateForeign(
+  origin: string,
+  cookie: string,
+  authenticator: Authenticator,
+): Promise<Principal> {
+  const principal = await authenticateCookie(cookie, authenticator);
+  return authenticator.allowedOrigins.allowsCookieOf(principal.workspace, origin)
+    ? principal
+    : failForeignCookie();
+}
+
+function failForeignCookie(): never {
+  fail(
+    'forbidden',
+    "a request with a cookie that changes something needs an Origin of its own host or of the token's workspace",
+  );
 }
 
 /**
@@ -61,10 +84,36 @@ function failAndClear(clearedCookie: Header, error: unknown): never {
   throw new ApiError(error.code, error.message, [...error.headers, clearedCookie]);
 }
 
-/** Ends a request from a page of a foreign origin. Without an `Origin` it goes on: refresh and logout need none. */
-export function refuseForeignOrigin(request: RequestInfo, cors: Cors): void {
-  if (originOf(request, cors) === 'foreign') {
+/**
+ * Ends a request to refresh or log out from a page that may not call the API, or whose cookies do not count. Without an
+ * `Origin` it goes on. Throws `403 forbidden`.
+ */
+export async function refuseForeignOrigin(request: RequestInfo, authenticator: Authenticator): Promise<void> {
+  const { allowedOrigins, cookiePrefix, workspaceOf } = authenticator;
+  const origin = request.header('origin');
+  if (origin === undefined || isOwnOrigin(origin, request.header('host'))) return;
+  if (allowedOrigins.rightsAt(origin, undefined) === 'none') {
     fail('forbidden', 'the Origin is neither this host nor in the CORS allowlist');
+  }
+  const refreshToken = readCookie(request, `${cookiePrefix}_rt`);
+  const isForeign = refreshToken !== undefined &&
+    !allowedOrigins.allowsCookieOf(workspaceOf(refreshToken), origin);
+  if (isForeign) failForeignCookie();
+  const accessToken = readCookie(request, `${cookiePrefix}_at`);
+  if (accessToken === undefined) return;
+  const principal = await verified(accessToken, authenticator.tokens);
+  if (principal !== undefined && !allowedOrigins.allowsCookieOf(principal.workspace, origin)) {
+    failForeignCookie();
+  }
+}
+
+/** The principal of a token; undefined for one that is not good (any more), as before a refresh. */
+async function verified(token: string, tokens: AccessTokens): Promise<Principal | undefined> {
+  try {
+    return tokens.verifyCached(token) ?? await tokens.verify(token);
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
   }
 }
 
@@ -87,10 +136,4 @@ export function readCookie(request: RequestInfo, name: string): string | undefin
 /** True for methods that change nothing (RFC 9110 section 9.2.1). */
 function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
-}
-
-function originOf(request: RequestInfo, cors: Cors): 'own' | 'foreign' | 'none' {
-  const origin = request.header('origin');
-  if (origin === undefined) return 'none';
-  return isOwnOrigin(origin, request.header('host')) || cors.allows(origin) ? 'own' : 'foreign';
 }

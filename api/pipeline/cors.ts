@@ -1,48 +1,36 @@
-// Cross-origin requests: an allowlist; empty means same-origin only (https://fetch.spec.whatwg.org/#http-cors-protocol).
+// Cross-origin requests: origins that are allowed, some with cookies; none means same-origin only (https://fetch.spec.whatwg.org/#http-cors-protocol).
+import type { AllowedOrigins } from '../auth/sessions/allowed-origins.ts';
 import type { HeaderList } from '../http/header-list.ts';
 import type { BufferedResponse } from '../http/node-listener.ts';
+import { decodeSegment } from '../http/path-segment.ts';
 import type { RequestInfo } from '../http/request-info.ts';
 
-/** The rules of the allowlist. */
+/** The rules of the allowed origins. */
 export interface Cors {
-  allows(origin: string): boolean;
-  /** Headers of a response to a request from this origin; none when it is not allowed. */
-  headersFor(origin: string | undefined): HeaderList;
-  /** Headers of the response to a preflight for these request headers; undefined when the origin is not allowed. */
-  preflight(origin: string, requestHeaders: string | undefined): HeaderList | undefined;
+  /** Headers of a response to a request from this origin for this path; none when the origin is not allowed. */
+  headersFor(origin: string | undefined, path: string): HeaderList;
 }
 
 const exposed = 'X-Request-Id, X-Filename, Retry-After, ETag, Content-Range';
 const none: HeaderList = [];
+const vary = ['Vary', 'Origin'] as const;
+const workspacePath = /^(?:https?:\/\/[^/?#]+)?\/api\/workspaces\/([^/?#]+)/;
 
-/** Makes the rules of `cors.allowed_origins`: whole origins, as the configuration refuses `*`. */
-export function cors(allowedOrigins: readonly string[]): Cors {
-  const listed = new Set(allowedOrigins);
-  const varies: HeaderList = listed.size > 0 ? [['Vary', 'Origin']] : none;
-  const headersFor = (origin: string | undefined): HeaderList => {
-    if (origin === undefined || !listed.has(origin)) return varies;
-    return [
-      ...varies,
-      ['Access-Control-Allow-Origin', origin],
-      ['Access-Control-Allow-Credentials', 'true'],
-      ['Access-Control-Expose-Headers', exposed],
-    ];
-  };
+/** Makes the rules. A page may send cookies for paths of its workspaces, and for those that belong to no workspace. */
+export function cors(allowed: AllowedOrigins): Cors {
   return {
-    allows: (origin) => listed.has(origin),
-    headersFor,
-    preflight: (origin, requestHeaders) =>
-      listed.has(origin)
-        ? [
-          ...headersFor(origin),
-          ['Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE'],
-          // Custom routes read headers that only their authors know.
-          ...requestHeaders === undefined
-            ? none
-            : [['Access-Control-Allow-Headers', requestHeaders] as const],
-          ['Access-Control-Max-Age', '600'],
-        ]
-        : undefined,
+    headersFor(origin, path) {
+      if (allowed.isEmpty) return none;
+      const [, workspace] = workspacePath.exec(path)?.map(decodeSegment) ?? [];
+      const rights = origin === undefined ? 'none' : allowed.rightsAt(origin, workspace);
+      if (origin === undefined || rights === 'none') return [vary];
+      return [
+        vary,
+        ['Access-Control-Allow-Origin', origin],
+        ...rights === 'cookies' ? [['Access-Control-Allow-Credentials', 'true'] as const] : none,
+        ['Access-Control-Expose-Headers', exposed],
+      ];
+    },
   };
 }
 
@@ -51,6 +39,21 @@ export function preflightResponse(cors: Cors, request: RequestInfo): BufferedRes
   if (request.method !== 'OPTIONS') return undefined;
   const origin = request.header('origin');
   if (origin === undefined || request.header('access-control-request-method') === undefined) return undefined;
-  const headers = cors.preflight(origin, request.header('access-control-request-headers'));
-  return headers === undefined ? undefined : { status: 204, headers, body: null };
+  const headers = cors.headersFor(origin, request.event.url.pathname);
+  if (!headers.some(([name]) => name === 'Access-Control-Allow-Origin')) return undefined;
+  // Custom routes read headers that only their authors know.
+  const requested = request.header('access-control-request-headers');
+  const allowedHeaders: HeaderList = requested === undefined
+    ? none
+    : [['Access-Control-Allow-Headers', requested]];
+  return {
+    status: 204,
+    headers: [
+      ...headers,
+      ['Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE'],
+      ...allowedHeaders,
+      ['Access-Control-Max-Age', '600'],
+    ],
+    body: null,
+  };
 }

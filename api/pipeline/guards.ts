@@ -1,5 +1,6 @@
 // The guards before every route, of HTTP requests and WebSockets alike: made once in a process.
 import { clearedAccessCookie } from '../auth/sessions/cookies.ts';
+import { readRefreshToken } from '../auth/tokens/refresh-tokens.ts';
 import type { Deps } from '../deps.ts';
 import type { HeaderList } from '../http/header-list.ts';
 import { createLargeBodyQueue, type LargeBodyQueue } from '../http/protection/large-body-queue.ts';
@@ -37,10 +38,12 @@ const healthCheckRate = { per_second: 50, burst: 100 };
 
 /** Makes the guards. */
 export function createGuards(
-  { config, tokens, observe }: Pick<Deps, 'config' | 'tokens' | 'observe'>,
+  { config, tokens, allowedOrigins, secrets, observe }: Pick<
+    Deps,
+    'config' | 'tokens' | 'allowedOrigins' | 'secrets' | 'observe'
+  >,
   cacheSync: RequestGuards['cacheSync'],
 ): RequestGuards {
-  const allowlist = cors(config.cors.allowed_origins);
   const largeBodies = createLargeBodyQueue();
   const readBytes = bytesReader(config.http.max_body_bytes, largeBodies);
   return {
@@ -51,10 +54,11 @@ export function createGuards(
     readBytes,
     readJson: jsonReader(readBytes),
     largeBodies,
-    cors: allowlist,
+    cors: cors(allowedOrigins),
     authenticator: {
       tokens,
-      cors: allowlist,
+      allowedOrigins,
+      workspaceOf: (token) => readRefreshToken(secrets, token)?.workspace,
       cookiePrefix: config.http.cookie_prefix,
       clearedCookie: clearedAccessCookie(config),
     },
@@ -63,10 +67,10 @@ export function createGuards(
   };
 }
 
-/** The headers that every response to a request with this id and `Origin` carries. */
+/** The headers that every response to a request with this id, path and `Origin` carries. */
 export function defaultHeaders(
   { cors, securityHeaders }: Pick<RequestGuards, 'cors' | 'securityHeaders'>,
-  { requestId, origin }: { requestId: string; origin: string | undefined },
+  { requestId, origin, path }: { requestId: string; origin: string | undefined; path: string },
 ): HeaderList {
-  return [['X-Request-Id', requestId], ...securityHeaders, ...cors.headersFor(origin)];
+  return [['X-Request-Id', requestId], ...securityHeaders, ...cors.headersFor(origin, path)];
 }

@@ -28,7 +28,11 @@ export function limitRequests(
     guards.refusals.add(ip, 429);
     const { code, message, status, headers } = rateLimitError(seconds);
     const body = JSON.stringify({ code, message });
-    const ids = { requestId: requestIdOf(request), origin: headerOf(request, 'origin') };
+    const ids = {
+      requestId: requestIdOf(request),
+      origin: headerOf(request, 'origin'),
+      path: request.url ?? '',
+    };
     const length: Header = ['Content-Length', String(Buffer.byteLength(body))];
     const all = [...defaultHeaders(guards, ids), jsonContent, notStored, ...headers, length];
     if (guards.refusals.isFlooding(ip)) all.push(closing);

@@ -55,7 +55,7 @@ export function renderResponse(
 ): Response {
   const all: Header[] = [...securityHeaders, ['X-Request-Id', request.requestId]];
   const isPreflight = status === 204 && request.method === 'OPTIONS';
-  if (!isPreflight) all.push(...cors.headersFor(request.header('origin')));
+  if (!isPreflight) all.push(...cors.headersFor(request.header('origin'), request.event.url.pathname));
   all.push(...headers);
   // Without it, a browser that goes back shows what it stored to whoever is signed in by then.
   if (!headers.some(([name]) => name === 'Cache-Control')) all.push(notStored);
@@ -75,7 +75,11 @@ export async function startRawResponse(
   const response = request.nodeResponse();
   await raw.write({
     response,
-    headers: defaultHeaders(guards, { requestId: request.requestId, origin: request.header('origin') }),
+    headers: defaultHeaders(guards, {
+      requestId: request.requestId,
+      origin: request.header('origin'),
+      path: request.event.url.pathname,
+    }),
     address: networkOf(request.ip),
     reserveFile: () => request.reserve(openFileBytes),
     body: () => guards.readBytes(request, pathParameters(request)['workspace']),

@@ -25,7 +25,11 @@ export function createWebSockets(deps: Deps, guards: RequestGuards): WebSockets 
     report: reportTo(deps),
     headersFor: (request) => {
       const { requestId } = upgrades.get(request);
-      return defaultHeaders(guards, { requestId, origin: headerOf(request, 'origin') });
+      return defaultHeaders(guards, {
+        requestId,
+        origin: headerOf(request, 'origin'),
+        path: request.url ?? '',
+      });
     },
     ports: {
       admit: async (request) => {
@@ -48,7 +52,7 @@ export function createWebSockets(deps: Deps, guards: RequestGuards): WebSockets 
         deps.activity.request(found);
         await deps.quotas.request(found);
       },
-      allowsOrigin: (origin) => guards.cors.allows(origin),
+      allowsCookieOf: (workspace, origin) => deps.allowedOrigins.allowsCookieOf(workspace, origin),
       cookieName: `${config.http.cookie_prefix}_at`,
       onResponse: (request, { status, principal }) => {
         const route = '/api/workspaces/:workspace/apps/:app/realtime';

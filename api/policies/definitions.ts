@@ -133,6 +133,16 @@ export const policyDefinitions = {
       hint: 'must be `host` or `host:port`, in lower case, with a port from 1 to 65535',
     },
   },
+  'cors.origins': {
+    kind: 'enum_set',
+    meaning:
+      'Origins that a workspace admin may let use cookies: `https://app.example.com`, or `https://*.example.com`.',
+    allowed: [],
+    word: {
+      pattern: /^[a-z][a-z0-9+.-]*:\/\/(?:\*\.)?[a-z0-9[][a-z0-9.:\]_-]*$/,
+      hint: 'must be an origin in lower case, whose host may begin with `*.`',
+    },
+  },
   'auth.methods': {
     kind: 'enum_set',
     meaning: 'Ways in which end-users may sign in.',

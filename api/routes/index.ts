@@ -42,6 +42,7 @@ import {
   providersShow,
 } from './oauth.ts';
 import { openApiRoute } from './openapi.ts';
+import { originsPut, originsShow } from './origins.ts';
 import {
   policiesAppList,
   policiesAppPut,
@@ -182,6 +183,8 @@ const described: readonly AnyRoute[] = [
   policiesSystemShow,
   policiesSystemPut,
   policiesSystemRemove,
+  originsShow,
+  originsPut,
   policiesWorkspaceList,
   policiesWorkspaceShow,
   policiesWorkspacePut,

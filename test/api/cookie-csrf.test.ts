@@ -6,8 +6,8 @@ import { type Answer, master, type OwnWorkspace, ownWorkspace, send, serverUrl }
 import { expectError } from '../harness/expectations.ts';
 import { openForge } from '../harness/forge.ts';
 
-const needsOrigin = 'a request with a cookie that changes something needs an Origin of its own host or of ' +
-  'the CORS allowlist';
+const needsOrigin =
+  "a request with a cookie that changes something needs an Origin of its own host or of the token's workspace";
 const foreign = ['https://evil.example', 'null', undefined];
 const readingMethods: readonly string[] = ['GET', 'OPTIONS'];
 const all = [...specified, ...additions];

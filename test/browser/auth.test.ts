@@ -33,13 +33,13 @@ beforeAll(async () => {
   server = await startServer({
     dataDir: join(home, 'data'),
     config: {
-      'cors.allowed_origins': [pages.origin],
       egress: { private_hosts: 'loopback' },
       mail: { transport: 'smtp', smtp: { url: post.url } },
     },
   });
   admin = await setUp(server.url);
   expectOk(await admin.post('/api/workspaces', { id: 'acme', name: 'Acme' }));
+  expectOk(await admin.put('/api/workspaces/acme/origins', { origins: [pages.origin] }));
   const { clientId: client_id, clientSecret: client_secret, config } = peer;
   const provider = { client_id, client_secret, config: { ...config, redirect_uris: [redirectUri] } };
   expectOk(await admin.put('/api/workspaces/acme/auth/oauth/providers/peer', provider));

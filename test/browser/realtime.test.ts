@@ -25,7 +25,7 @@ const browsers: Browser[] = [];
 const start = (port = 0) =>
   startServer({
     dataDir: join(home, 'data'),
-    config: { 'http.port': port, 'cors.allowed_origins': [pages.origin] },
+    config: { 'http.port': port },
   });
 
 /** Users see what is theirs. Nothing is set but the allowed origin: cookies are `Secure`, as by default. */
@@ -36,6 +36,7 @@ beforeAll(async () => {
   origin = `http://localhost:${new URL(server.url).port}`;
   admin = await setUp(server.url);
   await makeShop(admin);
+  expectOk(await admin.put('/api/workspaces/acme/origins', { origins: [pages.origin] }));
   const fields = [{ name: 'title', kind: 'text' }, { name: 'owner', kind: 'relation', target: 'users' }];
   expectOk(await admin.post(`${app}/collections`, { schema: { id: 'notes', kind: 'base', fields } }));
   for (const action of ['list', 'get']) {

@@ -1,5 +1,6 @@
 // Streams of a server of their own: its log, its allowlist, its rate limit, its end.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { as, expectOk } from '../harness/api.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 import { openStorefront, type Storefront, unlimited } from '../harness/storefront.ts';
 import { openEvents } from '../api/realtime/event-client.ts';
@@ -38,14 +39,23 @@ describe('streams of a server', () => {
     stream.socket.destroy();
   });
 
-  it('may be watched from pages of the CORS allowlist, with a cookie too', async () => {
+  it("may be watched from pages of the CORS allowlist, and with a cookie from those of the token's workspace", async () => {
     const answer = await fetch(server.url + events, {
       headers: { Authorization: `Bearer ${token}`, Origin: friend },
     });
     expect(answer.headers.get('access-control-allow-origin')).toBe(friend);
     await answer.body?.cancel();
-    const cookie = `svc_at=${token}`;
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+    const [, workspace = ''] = events.match(/^(\/api\/workspaces\/[^/]+)/) ?? [];
+    const admin = { email: 'a@example.com', password: 'a password of the test' };
+    expectOk(await store.master.post(`${workspace}/admins`, { ...admin, name: 'A', app_ids: [] }));
+    const { access_token } = expectOk(
+      await as(undefined, server.url).post(`${workspace}/auth/admin/login`, admin),
+    );
+    const cookie = `svc_at=${access_token}`;
     const open = (headers: Record<string, string>) => handshake(port, { at: socketPath, headers });
+    expect((await open({ Cookie: cookie, Origin: friend })).status).toBe(403);
+    expectOk(await store.master.put(`${workspace}/origins`, { origins: [friend] }));
     expect((await open({ Cookie: cookie, Origin: friend })).status).toBe(101);
     expect((await open({ Cookie: cookie, Origin: 'https://foe.example' })).status).toBe(403);
     expect((await open({ Cookie: cookie })).status).toBe(403);

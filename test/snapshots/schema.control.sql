@@ -203,6 +203,7 @@ table workspaces
   database text not null
   created_at timestamp with time zone not null
   updated_at timestamp with time zone not null
+  origins text[] not null default '{}'::text[]
   constraint workspaces_database UNIQUE (database)
   constraint workspaces_database_fkey FOREIGN KEY (database) REFERENCES control.tenant_databases(name)
   constraint workspaces_id PRIMARY KEY (id)

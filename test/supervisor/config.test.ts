@@ -97,6 +97,7 @@ describe('the configuration', () => {
   it.each([
     ['a,b', 'https://a.example, https://b.example', ['https://a.example', 'https://b.example']],
     ['a JSON array', '["https://a.example"]', ['https://a.example']],
+    ['an origin of an app', 'capacitor://localhost', ['capacitor://localhost']],
     ['nothing', '', []],
   ])('reads a list from %s', (_, text, expected) => {
     const { config } = resolve({ env: { BULKHEAD_CORS__ALLOWED_ORIGINS: text } });
@@ -125,7 +126,8 @@ describe('the configuration', () => {
     [
       'CORS__ALLOWED_ORIGINS',
       'https://a.example/path',
-      'cors.allowed_origins must be a list, each an origin like https://example.com',
+      'cors.allowed_origins must be a list, each an exact origin like https://example.com or ' +
+      'capacitor://localhost (patterns with * are not possible)',
     ],
     [
       'DATABASE__URL',

@@ -25,8 +25,8 @@ export interface UpgradePorts {
   authenticateCookie: (token: string) => Principal | Promise<Principal>;
   /** Throws `404` when the workspace or app does not exist. */
   requireApp: (place: AppPath) => void | Promise<void>;
-  /** True for an origin of the CORS allowlist. */
-  allowsOrigin: (origin: string) => boolean;
+  /** True for a foreign origin whose pages may use the cookies of a workspace. */
+  allowsCookieOf: (workspace: string | undefined, origin: string) => boolean;
   /** The cookie that holds an access token. */
   cookieName: string;
   /** Called once for each upgrade request with its response; 101 is an open WebSocket. */
@@ -96,15 +96,19 @@ function identify(request: IncomingMessage, ports: UpgradePorts): Principal | nu
   }
   const cookie = readCookie(request.headers.cookie, ports.cookieName);
   if (cookie === undefined) return null;
-  if (!isOwnPage(request, ports)) {
-    fail('forbidden', 'a WebSocket with a cookie needs an Origin of its own host or of the CORS allowlist');
-  }
-  return ports.authenticateCookie(cookie);
+  const { origin, host } = request.headers;
+  if (origin !== undefined && isOwnOrigin(origin, host)) return ports.authenticateCookie(cookie);
+  return identifyForeign(origin ?? failForeign(), cookie, ports);
 }
 
-function isOwnPage({ headers }: IncomingMessage, { allowsOrigin }: UpgradePorts): boolean {
-  const { origin, host } = headers;
-  return origin !== undefined && (isOwnOrigin(origin, host) || allowsOrigin(origin));
+/** The principal of a cookie that a page of a foreign origin sends: it counts for the workspaces of that origin. */
+async function identifyForeign(origin: string, cookie: string, ports: UpgradePorts): Promise<Principal> {
+  const principal = await ports.authenticateCookie(cookie);
+  return ports.allowsCookieOf(principal.workspace, origin) ? principal : failForeign();
+}
+
+function failForeign(): never {
+  fail('forbidden', "a WebSocket with a cookie needs an Origin of its own host or of the token's workspace");
 }
 
 function readCookie(header: string | undefined, name: string): string | undefined {

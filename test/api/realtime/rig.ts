@@ -135,7 +135,7 @@ const upgradePorts: UpgradePorts = {
   authenticate,
   authenticateCookie: authenticate,
   requireApp: ({ app }) => app === place.app ? undefined : fail('app_not_found', 'no such app'),
-  allowsOrigin: (origin) => origin === 'https://friend.example',
+  allowsCookieOf: (_workspace, origin) => origin === 'https://friend.example',
   cookieName: 'svc_at',
 };
 

@@ -1,0 +1,32 @@
+// The origins of a workspace, whose pages may use cookies.
+import { route } from '../contract/route.ts';
+import { array, object, string } from '../contract/schema.ts';
+import { setOrigins, showOrigins } from '../workspaces/origins.ts';
+
+const origins = object({ origins: array(string({ max: 300 }), { max: 100 }) });
+
+/** Shows them. */
+export const originsShow = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/origins',
+  summary: 'Returns the origins whose pages may use cookies of this workspace.',
+  scope: 'workspace_admin',
+  status: 200,
+  response: origins,
+  handle: async ({ deps, target }) => ({ origins: await showOrigins(deps, target.workspace) }),
+});
+
+/** Sets them. */
+export const originsPut = route({
+  method: 'PUT',
+  path: '/api/workspaces/:workspace/origins',
+  summary: 'Sets the origins whose pages may use cookies of this workspace, within policy `cors.origins`.',
+  scope: 'workspace_admin',
+  body: origins,
+  status: 200,
+  response: origins,
+  errors: ['policy_violation'],
+  handle: async ({ deps, target, body, principal, origin, now }) => ({
+    origins: await setOrigins(deps, target.workspace, { ...body, caller: { principal, origin, now } }),
+  }),
+});
