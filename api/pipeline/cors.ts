@@ -2,7 +2,6 @@
 import type { AllowedOrigins } from '../auth/sessions/allowed-origins.ts';
 import type { HeaderList } from '../http/header-list.ts';
 import type { BufferedResponse } from '../http/node-listener.ts';
-import { decodeSegment } from '../http/path-segment.ts';
 import type { RequestInfo } from '../http/request-info.ts';
 
 /** The rules of the allowed origins. */
@@ -21,7 +20,8 @@ export function cors(allowed: AllowedOrigins): Cors {
   return {
     headersFor(origin, path) {
       if (allowed.isEmpty) return none;
-      const [, workspace] = workspacePath.exec(path)?.map(decodeSegment) ?? [];
+      // Percent-encoded, it is the name of no workspace here: no page has a reason for that.
+      const [, workspace] = workspacePath.exec(path) ?? [];
       const rights = origin === undefined ? 'none' : allowed.rightsAt(origin, workspace);
       if (origin === undefined || rights === 'none') return [vary];
       return [

@@ -52,7 +52,7 @@ export function createWebSockets(deps: Deps, guards: RequestGuards): WebSockets 
         deps.activity.request(found);
         await deps.quotas.request(found);
       },
-      allowsCookieOf: (workspace, origin) => deps.allowedOrigins.allowsCookieOf(workspace, origin),
+      allowedOrigins: deps.allowedOrigins,
       cookieName: `${config.http.cookie_prefix}_at`,
       onResponse: (request, { status, principal }) => {
         const route = '/api/workspaces/:workspace/apps/:app/realtime';

@@ -1,4 +1,5 @@
 // Checks WebSocket upgrade requests: limits, token, scope, existence.
+import type { AllowedOrigins } from '../../auth/sessions/allowed-origins.ts';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -25,8 +26,8 @@ export interface UpgradePorts {
   authenticateCookie: (token: string) => Principal | Promise<Principal>;
   /** Throws `404` when the workspace or app does not exist. */
   requireApp: (place: AppPath) => void | Promise<void>;
-  /** True for a foreign origin whose pages may use the cookies of a workspace. */
-  allowsCookieOf: (workspace: string | undefined, origin: string) => boolean;
+  /** The foreign origins whose pages may use the cookies of a workspace. */
+  allowedOrigins: Pick<AllowedOrigins, 'rightsAt' | 'allowsCookieOf'>;
   /** The cookie that holds an access token. */
   cookieName: string;
   /** Called once for each upgrade request with its response; 101 is an open WebSocket. */
@@ -102,9 +103,15 @@ function identify(request: IncomingMessage, ports: UpgradePorts): Principal | nu
 }
 
 /** The principal of a cookie that a page of a foreign origin sends: it counts for the workspaces of that origin. */
-async function identifyForeign(origin: string, cookie: string, ports: UpgradePorts): Promise<Principal> {
-  const principal = await ports.authenticateCookie(cookie);
-  return ports.allowsCookieOf(principal.workspace, origin) ? principal : failForeign();
+async function identifyForeign(
+  origin: string,
+  cookie: string,
+  { allowedOrigins, authenticateCookie }: UpgradePorts,
+): Promise<Principal> {
+  // The response to a page of no workspace says nothing of the cookie, and takes none away.
+  if (allowedOrigins.rightsAt(origin, undefined) !== 'cookies') failForeign();
+  const principal = await authenticateCookie(cookie);
+  return allowedOrigins.allowsCookieOf(principal.workspace, origin) ? principal : failForeign();
 }
 
 function failForeign(): never {

@@ -135,7 +135,10 @@ const upgradePorts: UpgradePorts = {
   authenticate,
   authenticateCookie: authenticate,
   requireApp: ({ app }) => app === place.app ? undefined : fail('app_not_found', 'no such app'),
-  allowsCookieOf: (_workspace, origin) => origin === 'https://friend.example',
+  allowedOrigins: {
+    rightsAt: (origin) => origin === 'https://friend.example' ? 'cookies' : 'none',
+    allowsCookieOf: (_workspace, origin) => origin === 'https://friend.example',
+  },
   cookieName: 'svc_at',
 };
 
