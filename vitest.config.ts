@@ -33,7 +33,7 @@ function project(name: keyof typeof projects, globalSetup: string[]) {
   // Modules keep no state between tests: to load them once for each worker saves half a second for each file.
   return {
     extends: true as const,
-    test: { name, include: projects[name], globalSetup, isolate: name !== 'unit' },
+    test: { name, include: projects[name], globalSetup, isolate: name === 'process' || name === 'slow' },
   };
 }
 

@@ -14,7 +14,7 @@ export interface TestProjects {
   slow: string[];
 }
 
-const processFolders = /^test\/(process|supervisor|escapes|browser|hostile-runner|hook-cases)\//;
+const processFolders = /^test\/(process|supervisor|escapes|browser|hostile-runner|hook-cases|hook-runner)\//;
 
 /** The text of a module that reaches a server or starts a process. */
 const reaches = /\binject\(|\bfrom 'execa'|\bfrom 'node:child_process'|\bstartServer\(/;
