@@ -1,4 +1,4 @@
-// A fair queue: a number of slots, shared by owners of whom none can keep the others waiting.
+// A fair queue: a number of slots, shared by owners of whom none can keep the others waiting, and by the clients of each.
 
 /** Why a place in the queue was refused. */
 export type Refusal = 'full' | 'late' | 'closed';
@@ -25,6 +25,9 @@ export class QueueRefusal extends Error {
 }
 
 interface Waiter {
+  client: string;
+  /** Waiters of an owner go in the order of their rounds. A client has one waiter in each. */
+  round: number;
   admit(): void;
   reject(error: Error): void;
   timer: NodeJS.Timeout | undefined;
@@ -33,14 +36,16 @@ interface Waiter {
 interface Owner {
   running: number;
   waiting: Waiter[];
+  /** The round of the waiter that was admitted last. */
+  round: number;
   /** The number of its last turn; 0 when it has had none lately. */
   servedAt: number;
 }
 
 /**
  * Admits up to `slots` at once. The owner that holds fewest slots is next; of those alike, the one whose turn is longest ago;
- * of one owner, first come, first served. A slot that is released goes straight to whoever is next. In a full queue the last
- * waiter of the owner with most of them makes way for an owner with fewer.
+ * of one owner, its clients take turns; of one client, first come, first served. A slot that is released goes straight to
+ * whoever is next. In a full queue the last waiter of the owner with most of them makes way for an owner with fewer.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;
@@ -69,12 +74,15 @@ export class FairQueue {
   }
 
   /** Takes a slot: at once, or by a promise. `first`: before the owner's other waiters. Throws or rejects with a refusal. */
-  acquire(owner = '', { first = false } = {}): void | Promise<void> {
+  acquire(owner = '', { first = false, client = '' } = {}): void | Promise<void> {
     if (this.#isClosed) throw this.#refusal('closed');
     if (this.tryAcquire(owner)) return;
-    const refused = this.#makeWay(owner);
+    const round = first ? 0 : this.#nextRound(owner, client);
+    const refused = this.#makeWay(owner, round);
     if (refused !== undefined) throw refused;
-    return new Promise((resolve, reject) => this.#enqueue(owner, { resolve, reject, first }));
+    return new Promise((admit, reject) =>
+      this.#enqueue(owner, { admit, reject, client, round, timer: undefined })
+    );
   }
 
   /** Takes a slot if one is free and nobody with a better claim waits for it. */
@@ -106,6 +114,7 @@ export class FairQueue {
       this.#waiting--;
       if (owner.waiting.length === 0) this.#waitingOwners.delete(name);
       this.#start(owner);
+      owner.round = Math.max(owner.round, waiter.round);
       clearTimeout(waiter.timer);
       waiter.admit();
     }
@@ -119,24 +128,25 @@ export class FairQueue {
     }
   }
 
-  #enqueue(
-    name: string,
-    { resolve, reject, first }: { resolve: () => void; reject: (error: Error) => void; first: boolean },
-  ): void {
-    const waiter: Waiter = { admit: resolve, reject, timer: undefined };
+  /** A client that has none waiting comes before the second waiter of any other. */
+  #nextRound(name: string, client: string): number {
+    const owner = this.#owners.get(name);
+    return (owner?.waiting.findLast((waiter) => waiter.client === client)?.round ?? owner?.round ?? 0) + 1;
+  }
+
+  #enqueue(name: string, waiter: Waiter): void {
     const { timeoutMs } = this.#options;
     if (timeoutMs !== undefined) {
       waiter.timer = setTimeout(() => this.#refuse(name, waiter, 'late'), timeoutMs);
     }
     const owner = this.#ownerOf(name);
-    if (first) owner.waiting.unshift(waiter);
-    else owner.waiting.push(waiter);
+    owner.waiting.splice(owner.waiting.findLastIndex(({ round }) => round <= waiter.round) + 1, 0, waiter);
     this.#waiting++;
     this.#waitingOwners.set(name, owner);
   }
 
   /** Makes room for one more waiter of an owner; returns the error where there is none to be made. */
-  #makeWay(name: string): Error | undefined {
+  #makeWay(name: string, round: number): Error | undefined {
     const { maxWaiting = Infinity } = this.#options;
     if (this.#waiting < maxWaiting) return undefined;
     let longest: [string, Owner] | undefined;
@@ -145,9 +155,9 @@ export class FairQueue {
     }
     const own = this.#owners.get(name)?.waiting.length ?? 0;
     const last = longest?.[1].waiting.at(-1);
-    if (longest === undefined || last === undefined || longest[1].waiting.length <= own + 1) {
-      return this.#refusal('full');
-    }
+    if (longest === undefined || last === undefined) return this.#refusal('full');
+    const isFair = longest[0] === name ? last.round > round : longest[1].waiting.length > own + 1;
+    if (!isFair) return this.#refusal('full');
     this.#refuse(longest[0], last, 'full');
     return undefined;
   }
@@ -190,7 +200,9 @@ export class FairQueue {
 
   #ownerOf(name: string): Owner {
     let owner = this.#owners.get(name);
-    if (owner === undefined) this.#owners.set(name, owner = { running: 0, waiting: [], servedAt: 0 });
+    if (owner === undefined) {
+      this.#owners.set(name, owner = { running: 0, waiting: [], round: 0, servedAt: 0 });
+    }
     return owner;
   }
 

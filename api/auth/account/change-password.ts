@@ -11,6 +11,7 @@ import type { Principal } from '../../scope.ts';
 import {
   beginAttempt,
   clearFailures,
+  clientOf,
   CredentialsChanged,
   failAttempt,
   tryExclusively,
@@ -40,7 +41,12 @@ export async function changeMasterPassword(
   const known = await control.run((sql) => findMaster(sql, id)) ?? fail('unauthorized', 'this admin is gone');
   const attempt = masterAttempt(deps, known.username, { proof: 'password', origin, now });
   await beginAttempt(deps, attempt);
-  const { matches, isOutdated } = await passwords.verify('masters', current, known.password_hash);
+  const { matches, isOutdated } = await passwords.verify(
+    'masters',
+    current,
+    known.password_hash,
+    clientOf(deps, attempt),
+  );
   if (!matches || known.password_hash === null) return await failAttempt(deps, attempt);
   const hashes = { from: known.password_hash, to: await passwords.hash('masters', next) };
   const replacing = tryExclusively(deps, attempt, async (sql) => {

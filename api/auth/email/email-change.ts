@@ -9,6 +9,7 @@ import type { Deps } from '../../deps.ts';
 import { logFailure } from '../../logging/events.ts';
 import {
   beginAttempt,
+  clientOf,
   CredentialsChanged,
   failAttempt,
   normalizeName,
@@ -48,6 +49,7 @@ export async function requestEmailChange(
     `users of ${workspace.id}`,
     password,
     user.password_hash,
+    clientOf(deps, attempt),
   );
   if (!matches) return await failAttempt(deps, attempt);
   const email = normalizeName(text);

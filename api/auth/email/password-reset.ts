@@ -7,6 +7,7 @@ import { findUserId, setPassword, type UserRow } from '../../../storage/workspac
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
+import { networkOf } from '../../http/client-network.ts';
 import { normalizeName } from '../login/attempt.ts';
 import { revokeAllTokens } from '../tokens/end-user-tokens.ts';
 import {
@@ -71,7 +72,10 @@ export async function confirmReset(
   const query = { purpose: 'password_reset', hash: hashToken(token), now } as const;
   // A hash is expensive, so an invalid token is refused before it.
   if (await connection.run((sql) => findToken(sql, query)) === undefined) refuseToken();
-  const hash = await deps.passwords.hash(`users of ${workspace.id}`, password);
+  const hash = await deps.passwords.hash(`users of ${workspace.id}`, password, {
+    network: networkOf(origin.ip),
+    isKnown: false,
+  });
   await connection.transaction(async (sql) => {
     const { user, email } = await redeemMailed(sql, query);
     if (user.email !== email) refuseToken();

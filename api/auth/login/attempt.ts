@@ -15,6 +15,7 @@ import type { Deps } from '../../deps.ts';
 import { ApiError, fail } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
 import { networkOf } from '../../http/client-network.ts';
+import type { PasswordClient } from '../passwords/passwords.ts';
 import { readKnownClient } from './known-client.ts';
 
 /** An attempt to log in, or to prove the same credentials. */
@@ -61,6 +62,14 @@ function countersOf(
     { subject, limits: nameLimits },
     ...proof === 'mailed code' ? [{ subject: `codes\n${network}`, limits: codeLimits }] : [],
   ];
+}
+
+/** The client of an attempt, as it waits for its password to be checked. */
+export function clientOf(
+  deps: Pick<Deps, 'secrets'>,
+  { subject, origin: { ip, knownClient } }: Pick<Attempt, 'subject' | 'origin'>,
+): PasswordClient {
+  return { network: networkOf(ip), isKnown: readKnownClient(deps, subject, knownClient) !== undefined };
 }
 
 /** The end of the last lock of an attempt's counters; undefined when there is none. */

@@ -8,6 +8,7 @@ import type { RequestOrigin } from '../../contract/route.ts';
 import {
   type Attempt,
   beginAttempt,
+  clientOf,
   completeAttempt,
   failAttempt,
   normalizeName,
@@ -43,7 +44,7 @@ export async function loginAdmin(
   const { found: known, check } = await deps.passwords.findAndVerify(owner, password, async () => {
     await beginAttempt(deps, attempt);
     return await control.run((sql) => findAdminByEmail(sql, workspace.id, actor));
-  });
+  }, clientOf(deps, attempt));
   if (known === undefined || !check.matches) return await failAttempt(deps, attempt);
   const grant = await adminGrant(deps, known, app) ??
     await refuseAttempt(deps, attempt, `this admin does not reach app "${app}"`);

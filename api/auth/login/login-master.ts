@@ -7,6 +7,7 @@ import type { RequestOrigin } from '../../contract/route.ts';
 import {
   type Attempt,
   beginAttempt,
+  clientOf,
   completeAttempt,
   CredentialsChanged,
   failAttempt,
@@ -58,7 +59,7 @@ export async function loginMaster(
   const { found: known, check } = await deps.passwords.findAndVerify('masters', password, async () => {
     await beginAttempt(deps, attempt);
     return await control.run((sql) => findMasterByUsername(sql, attempt.actor));
-  });
+  }, clientOf(deps, attempt));
   if (known === undefined || !check.matches) return await failAttempt(deps, attempt);
   const grant = { role: 'master_admin', id: known.id } as const;
   const draft = await draftSession(deps, { id, kind: 'master', grant, app: undefined, origin: by.origin });

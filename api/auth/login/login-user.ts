@@ -2,7 +2,7 @@
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { findUserByEmail, rehashUser } from '../../../storage/workspace/user-accounts.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
-import { beginAttempt, failAttempt, unlessRehashed } from './attempt.ts';
+import { beginAttempt, clientOf, failAttempt, unlessRehashed } from './attempt.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from './sign-in-user.ts';
 import { requireMethod, userAttempt } from './user-attempt.ts';
 
@@ -28,7 +28,7 @@ export async function loginUser(
   const { found: user, check } = await deps.passwords.findAndVerify(owner, password, async () => {
     await beginAttempt(deps, attempt);
     return await connection.run((sql) => findUserByEmail(sql, actor));
-  });
+  }, clientOf(deps, attempt));
   if (user === undefined || !check.matches) return await failAttempt(deps, attempt);
   const prove = () => Promise.resolve(user);
   const signingIn = signInUser(deps, attempt, { workspace, app, method: 'password', prove });

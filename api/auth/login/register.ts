@@ -7,6 +7,7 @@ import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
 import { showUser, type User } from '../account/user-response.ts';
+import { networkOf } from '../../http/client-network.ts';
 import { quotaLimit } from '../../usage/quota.ts';
 import { requireUserQuota } from '../../usage/user-quota.ts';
 import { normalizeName } from './attempt.ts';
@@ -29,7 +30,10 @@ export async function registerUser(
   const address = normalizeName(email);
   const user = { id: deps.newId(), email: address, verified: false, now };
   const most = await quotaLimit(deps.policies, 'quota.users', at);
-  const password_hash = await deps.passwords.hash(`users of ${workspace.id}`, password);
+  const password_hash = await deps.passwords.hash(`users of ${workspace.id}`, password, {
+    network: networkOf(origin.ip),
+    isKnown: false,
+  });
   const row = await deps.databases.workspace(workspace.database).transaction(async (sql) => {
     const added = await insertUser(sql, { ...user, password_hash });
     await requireUserQuota(sql, most);

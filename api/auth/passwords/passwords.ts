@@ -25,11 +25,21 @@ export interface PasswordLimits {
 /** The principals that passwords belong to. The queue is fair among owners. */
 export type PasswordOwner = 'masters' | `admins of ${string}` | `users of ${string}`;
 
+/** The client that a password comes from. The queue is fair among the clients of an owner. */
+export interface PasswordClient {
+  /** As failures are counted by it. */
+  network: string;
+  /** True when it has signed in before: it does not wait for those who have not. */
+  isKnown: boolean;
+}
+
 /** OWASP's choice for argon2id: 19 MiB, 2 passes, 1 lane. */
 const parameters = { memoryKib: 19_456, passes: 2, lanes: 1 } as const;
 const prefix = `$argon2id$v=19$m=${parameters.memoryKib},t=${parameters.passes},p=${parameters.lanes}$`;
 /** A hash that no password matches. A check against it takes as long as against a real one. */
 const dummyHash = `${prefix}${'A'.repeat(22)}$${'A'.repeat(43)}`;
+
+const noClient: PasswordClient = { network: '', isKnown: false };
 
 const defaultLimits: PasswordLimits = {
   threads: availableParallelism(),
@@ -69,9 +79,9 @@ export class Passwords {
   }
 
   /** Hashes a password to a PHC string. Throws `503 unavailable` when too many jobs wait. */
-  async hash(owner: PasswordOwner, password: string): Promise<string> {
+  async hash(owner: PasswordOwner, password: string, client = noClient): Promise<string> {
     const job: PasswordJob = { type: 'hash', password, salt: randomBytes(16), ...parameters };
-    const result = await this.#perform(owner, () => job);
+    const result = await this.#perform(owner, client, () => job);
     if (result.type !== 'hashed') throw new Error('not the result of a hash');
     return result.hash;
   }
@@ -94,8 +104,9 @@ export class Passwords {
     owner: PasswordOwner,
     password: string,
     hash: string | null | undefined,
+    client = noClient,
   ): Promise<PasswordCheck> {
-    return toCheck(await this.#perform(owner, () => verifyJob(password, hash)), hash);
+    return toCheck(await this.#perform(owner, client, () => verifyJob(password, hash)), hash);
   }
 
   /**
@@ -106,9 +117,10 @@ export class Passwords {
     owner: PasswordOwner,
     password: string,
     find: () => Promise<Found | undefined>,
+    client = noClient,
   ): Promise<{ found: Found | undefined; check: PasswordCheck }> {
     let found: Found | undefined;
-    const result = await this.#perform(owner, async () => {
+    const result = await this.#perform(owner, client, async () => {
       found = await find();
       return verifyJob(password, found?.password_hash);
     });
@@ -124,24 +136,26 @@ export class Passwords {
 
   async #perform(
     owner: PasswordOwner,
+    { network, isKnown }: PasswordClient,
     prepare: () => PasswordJob | Promise<PasswordJob>,
   ): Promise<PasswordResult> {
-    await this.#admissions.acquire(owner);
+    const name = isKnown ? `${owner}, known` : owner;
+    await this.#admissions.acquire(name, { client: network });
     let isAdmitted = true;
     try {
       const job = prepare();
       if (job instanceof Promise && !await settlesWithin(job, maxLookupMs)) {
-        this.#admissions.release(owner);
+        this.#admissions.release(name);
         isAdmitted = false;
         await job;
-        await this.#admissions.acquire(owner, { first: true });
+        await this.#admissions.acquire(name, { first: true });
         isAdmitted = true;
       }
       const result = await this.#hash(await job);
       if (result.type === 'failed') throw new Error(`the password thread failed: ${result.message}`);
       return result;
     } finally {
-      if (isAdmitted) this.#admissions.release(owner);
+      if (isAdmitted) this.#admissions.release(name);
     }
   }
 

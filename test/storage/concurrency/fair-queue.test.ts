@@ -151,3 +151,34 @@ it('has as many slots as it is said to have when they are asked for', async () =
   queue.release();
   expect(queue.tryAcquire()).toBe(false);
 });
+
+describe('clients of an owner', () => {
+  /** The order in which clients get the only slot, when all have asked for it while it was taken. */
+  async function orderOf(clients: readonly string[], maxWaiting = Infinity): Promise<string[]> {
+    const queue = new FairQueue({ slots: 1, maxWaiting, refuse: (refusal) => new Error(refusal) });
+    queue.acquire('a');
+    const order: string[] = [];
+    const all = clients.map(async (client) => {
+      try {
+        await queue.acquire('a', { client });
+        order.push(client);
+        queue.release('a');
+      } catch {
+        order.push(`not ${client}`);
+      }
+    });
+    await nextTurn();
+    queue.release('a');
+    await Promise.all(all);
+    return order;
+  }
+
+  it('take turns, each in the order of its own', async () => {
+    expect(await orderOf(['x', 'x', 'x', 'x', 'y', 'y', 'z'])).toEqual(['x', 'y', 'z', 'x', 'y', 'x', 'x']);
+  });
+
+  it('take places of a full queue from the one that has most, and from nobody else', async () => {
+    expect(await orderOf(['x', 'x', 'x', 'y', 'z', 'y'], 3))
+      .toEqual(['not y', 'not x', 'not x', 'x', 'y', 'z']);
+  });
+});
