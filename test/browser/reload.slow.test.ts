@@ -15,13 +15,11 @@ const times = 200;
 it('refresh.reload: survives 200 double reloads', async () => {
   const home = await mkdtemp(join(tmpdir(), 'bulkhead-reload-'));
   const [pages, browser] = await Promise.all([servePages(), openBrowser()]);
-  const server = await startServer({
-    dataDir: join(home, 'data'),
-    config: { ...unlimited, 'cors.allowed_origins': [pages.origin] },
-  });
+  const server = await startServer({ dataDir: join(home, 'data'), config: unlimited });
   try {
     const admin = await setUp(server.url);
     expectOk(await admin.post('/api/workspaces', { id: 'acme', name: 'Acme' }));
+    expectOk(await admin.put('/api/workspaces/acme/origins', { origins: [pages.origin] }));
     const [email, password] = [freshEmail(), 'correct horse battery staple'];
     expectOk(
       await as(undefined, server.url).post('/api/workspaces/acme/auth/users/register', { email, password }),
