@@ -178,7 +178,7 @@ export const settings: SettingsOf<Config> = {
     max_runners: row(
       integerKind(1, 10_000),
       200,
-      'Hook processes at once, at most. Each API process gets an equal share.',
+      'Hook processes at once, at most. A workspace has half of them; each API process gets an equal share.',
     ),
     total_memory_mb: row(
       integerKind(0, 67_108_864),

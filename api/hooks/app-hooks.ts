@@ -25,15 +25,20 @@ import { AppSlots } from './pool/slots.ts';
 
 /** The dependencies that the hooks of all apps share. */
 export interface AppHooksOptions {
-  deps: RunLimitDeps & Pick<Deps, 'config' | 'databases' | 'secrets' | 'activity' | 'now' | 'observe'>;
+  deps:
+    & RunLimitDeps
+    & Pick<
+      Deps,
+      'config' | 'databases' | 'secrets' | 'activity' | 'spentShares' | 'now' | 'observe'
+    >;
   host: SupervisedRunners;
   slots: SharedSlots;
   /** Of processes; loading code is no part of it. */
   starts: FairQueue;
   /** Does what hook code of an app asks for. Throws `ApiError`. */
   handleCall: (app: AppIdentity, call: CallFrame, context: CallContext) => Promise<unknown>;
-  /** Called before a runner is started: another may have to go. */
-  evict: () => void;
+  /** Called before a runner of an app of this workspace is started: another may have to go. */
+  evict: (workspace: string) => void;
   /** Hears that other registrations may be in effect, and again every few seconds; a load waits for it. Never throws. */
   onLoaded: (hooks: AppHooks) => Promise<void>;
 }
@@ -141,6 +146,13 @@ export class AppHooks {
     this.#live = undefined;
   }
 
+  /** Ends the runner, and what streams out of it. */
+  endRunner(): void {
+    const live = this.#live;
+    this.stopRunner();
+    live?.close();
+  }
+
   /** The app is gone. */
   drop(): void {
     this.#isDropped = true;
@@ -219,7 +231,10 @@ export class AppHooks {
         onEnd: (end, message) => this.#noteEnd(end, message),
         report: logFailure(deps, 'respond to a hook'),
       });
-    return await this.#quarantine.open(all, (files) => retryWhileFull(evict, () => load(files)));
+    return await this.#quarantine.open(
+      all,
+      (files) => retryWhileFull(() => evict(this.path.workspace), () => load(files)),
+    );
   }
 
   #replace(live: Generation | undefined, fingerprint: string): void {

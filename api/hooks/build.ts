@@ -38,7 +38,11 @@ export function createHooks(
     workers: parts.config.api.workers,
     worker,
   });
-  const host = new SupervisedRunners(send, maxRunners);
+  const host = new SupervisedRunners(
+    send,
+    maxRunners,
+    (workspace) => parts.spentShares.note({ share: 'hooks.max_runners', workspace }),
+  );
   const memory = new RegisteredJobs(parts);
   const findApp = (workspace: string, app: string) => deps().definitions.app(workspace, app);
   const times = new CronTimes();

@@ -7,7 +7,8 @@ import { logFailure } from '../logging/events.ts';
 import type { TenantPath } from '../scope.ts';
 import { AppHooks, type AppHooksOptions } from './app-hooks.ts';
 import { createSharedSlots } from './pool/slots.ts';
-import { findEvictable } from './pool/eviction.ts';
+import { findEvictable, findStreaming } from './pool/eviction.ts';
+import { runnersOfWorkspace } from './pool/host.ts';
 import { readShare } from './pool/workspace-share.ts';
 import { serveCustom } from './routes/serve.ts';
 import {
@@ -53,7 +54,12 @@ export class HookRunners implements Hooks {
       & Partial<Pick<AppHooksOptions, 'starts'>>
       & HookRunnersOptions,
   ) {
-    this.#options = { ...parts, starts, slots: createSharedSlots(), evict: () => this.#evict() };
+    this.#options = {
+      ...parts,
+      starts,
+      slots: createSharedSlots(),
+      evict: (workspace) => this.#evict(workspace),
+    };
     this.#sweep = setInterval(() => this.#sweepRunners(), sweepMs).unref();
   }
 
@@ -242,9 +248,15 @@ export class HookRunners implements Hooks {
     }
   }
 
-  /** Stops a runner when there are as many as there may be. */
-  #evict(): void {
+  /** Stops a runner when there are as many as there may be, in all or of the workspace that needs one. */
+  #evict(workspace: string): void {
+    const { maxRunners } = this.#options;
     const running = [...this.#apps.values()].filter(({ live }) => live !== undefined);
-    if (running.length >= this.#options.maxRunners) findEvictable(running)?.stopRunner();
+    const own = running.filter(({ path }) => path.workspace === workspace);
+    if (own.length >= runnersOfWorkspace(maxRunners)) return findEvictable(own)?.stopRunner();
+    if (running.length < maxRunners) return;
+    const idle = findEvictable(running);
+    if (idle !== undefined) idle.stopRunner();
+    else findStreaming(running, own.length)?.endRunner();
   }
 }

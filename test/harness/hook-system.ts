@@ -1,4 +1,5 @@
 // Hooks of a process of the test's own, without HTTP: the real supervision, real runners, a real database.
+import { SpentShares } from '../../api/logging/spent-shares.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -110,7 +111,9 @@ function supervised(
     ? (request: RunnerRequest) => desk.handle(request)
     : spokenRunners(speaker, report, mayStart);
   const observe = () => undefined;
-  const own = { ...deps, config, observe, secrets: new Secrets(randomBytes(32)), now: () => new Date() };
+  const now = () => new Date();
+  const spentShares = new SpentShares({ observe, now });
+  const own = { ...deps, config, observe, spentShares, secrets: new Secrets(randomBytes(32)), now };
   const activity = new ActivityMeter(own);
   const policies = effectivePolicies({ config, cache: own.policyCache });
   const asked: RunnerRequest[] = [];

@@ -151,7 +151,12 @@ export const attacks: Record<string, Attack> = {
   },
   'pages of 200 records, sorted': async (evil) => {
     const path = await filledApp(evil, 'pages', { records: 200, letters: 4_000 });
-    return { loops: [{ requests: [from(evil, 'GET', `${path}?sort=title&per_page=200`)], connections: 8 }] };
+    return {
+      loops: [{
+        requests: many(50, () => from(evil, 'GET', `${path}?sort=title&per_page=200`)),
+        connections: 8,
+      }],
+    };
   },
   'pipelined /healthz from one address': async () => ({
     loops: [{
@@ -184,8 +189,8 @@ export const attacks: Record<string, Attack> = {
   },
   'streams, and writers': async (evil, size) => {
     const id = await makeApp(evil.send, 'fans', 'texts');
-    const create = from(evil, 'POST', `${id}/collections/texts/records`, { title: 'x'.repeat(1_000) });
-    return { loops: [streams(evil, id, size), { requests: [create], connections: 4 }] };
+    const create = () => from(evil, 'POST', `${id}/collections/texts/records`, { title: 'x'.repeat(1_000) });
+    return { loops: [streams(evil, id, size), { requests: many(50, create), connections: 4 }] };
   },
   'messages over WebSockets': async (evil) => {
     const id = await makeApp(evil.send, 'chat', 'texts');

@@ -33,6 +33,9 @@ const kinds = ['get', 'list', 'create', 'hooked create'] as const;
 /** What the neighbour does. */
 export type Kind = typeof kinds[number];
 
+/** What the attackers spend of their address is not the neighbour's. */
+const ownAddress = '192.0.2.1';
+
 /** Does each of the four so often a second, for so many seconds. */
 export async function live(
   plan: VictimPlan,
@@ -74,7 +77,11 @@ export async function live(
 
 /** The status, or why there was none. */
 async function ask({ records, hooked, token, id }: VictimPlan, kind: Kind): Promise<string> {
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  const headers = {
+    Authorization: `Bearer ${token}`,
+    'Content-Type': 'application/json',
+    'X-Forwarded-For': ownAddress,
+  };
   const create = (url: string) =>
     fetch(url, { method: 'POST', headers, body: JSON.stringify({ title: `made ${randomUUID()}` }) });
   const send: Record<Kind, () => Promise<Response>> = {

@@ -48,12 +48,42 @@ describe('more apps with hooks than there may be runners', () => {
     for (const id of [...ids, ...ids]) expect((await ask(id)).body).toBe('hi');
     const together = await Promise.all(ids.map(ask));
     expect(together.map(({ status }) => status)).toEqual(ids.map(() => 200));
+    // All are of one workspace, which has half of the runners.
+    expect(await server.line('"share_spent"')).toContain('"hooks.max_runners"');
   });
 
   it('answer in each of several API processes, whatever the others have in use', { timeout }, async () => {
     await start({ hooks: { max_runners: 4 }, api: { workers: 2 } });
     for (const id of ids) await load(id);
     for (const id of [...ids, ...ids, ...ids, ...ids]) expect((await ask(id)).body).toBe('hi');
+  });
+});
+
+const streaming = `
+  routerAdd('GET', '/hi', () => 'hi');
+  routerAdd('GET', '/hold', () => new Response(new ReadableStream({ start: (c) => c.enqueue(new Uint8Array([46])) })));`;
+
+describe('responses that stream on in all runners', () => {
+  it('end where a workspace has none, the oldest of those that have most first', { timeout }, async () => {
+    await start({ hooks: { max_runners: 2 } });
+    const custom = (workspace: string) => `/api/workspaces/${workspace}/apps/a/custom`;
+    for (const id of ['first', 'second', 'third']) {
+      expectOk(await admin.post('/api/workspaces', { id, name: id }));
+      expectOk(await admin.post(`/api/workspaces/${id}/apps`, { id: 'a', name: 'a' }));
+    }
+    const hold = async (workspace: string) => {
+      expectOk(await admin.put(`/api/workspaces/${workspace}/apps/a/hooks/a.js`, { source: streaming }));
+      const response = await fetch(`${server.url}${custom(workspace)}/hold`);
+      const reader = response.body?.getReader() ?? expect.fail('nothing streams');
+      expect((await reader.read()).value).toEqual(Uint8Array.of(46));
+      return reader;
+    };
+    const [first, second] = [await hold('first'), await hold('second')];
+    const firstEnds = first.read().then(() => 'ended', () => 'broken off');
+    expectOk(await admin.put('/api/workspaces/third/apps/a/hooks/a.js', { source: streaming }));
+    expect((await patiently(() => admin.get(`${custom('third')}/hi`))).body).toBe('hi');
+    expect(await firstEnds).toBe('broken off');
+    await second.cancel();
   });
 });
 

@@ -6,14 +6,32 @@ import type { AppHooks } from '../app-hooks.ts';
  * used for longest; undefined where all have something to do. Each of `running` has a runner.
  */
 export function findEvictable(running: readonly AppHooks[]): AppHooks | undefined {
-  const counts = new Map<string, number>();
-  for (const { path } of running) counts.set(path.workspace, (counts.get(path.workspace) ?? 0) + 1);
+  const counts = countByWorkspace(running);
   let first: AppHooks | undefined;
   for (const hooks of running) {
     if (hooks.live?.channel.inFlight !== 0) continue;
     if (first === undefined || isEvictedBefore(hooks, first, counts)) first = hooks;
   }
   return first;
+}
+
+/**
+ * Where all have something to do: of the workspace with most runners, the one whose responses stream on, and have for longest.
+ * Undefined where the workspace that needs a runner has as many.
+ */
+export function findStreaming(running: readonly AppHooks[], needing: number): AppHooks | undefined {
+  const counts = countByWorkspace(running);
+  const most = Math.max(...counts.values());
+  if (most <= needing) return undefined;
+  return running
+    .filter(({ path, live }) => counts.get(path.workspace) === most && live?.streamingSince !== undefined)
+    .toSorted((one, other) => (one.live?.streamingSince ?? 0) - (other.live?.streamingSince ?? 0))[0];
+}
+
+function countByWorkspace(running: readonly AppHooks[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { path } of running) counts.set(path.workspace, (counts.get(path.workspace) ?? 0) + 1);
+  return counts;
 }
 
 function isEvictedBefore(one: AppHooks, other: AppHooks, counts: ReadonlyMap<string, number>): boolean {

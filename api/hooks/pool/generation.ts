@@ -71,6 +71,8 @@ export class Generation {
   readonly #options: GenerationOptions;
   readonly #runner: HostedRunner;
   readonly #requests: RequestIds;
+  /** When the responses that stream on have begun, the oldest first, by the ids of their runs. */
+  readonly #streams = new Map<number, number>();
   #isDraining = false;
 
   private constructor(
@@ -132,8 +134,21 @@ export class Generation {
     }, depth > 0);
   }
 
-  /** Something has ended. */
-  noteEnd(): void {
+  /** A response begins to stream on. */
+  beginStream(id: number): void {
+    this.#streams.set(id, performance.now());
+  }
+
+  /** Since when the oldest response streams; undefined while there is none, or anything else is under way. */
+  get streamingSince(): number | undefined {
+    if (this.#streams.size < this.channel.inFlight) return undefined;
+    const [oldest] = this.#streams.values();
+    return oldest;
+  }
+
+  /** Something has ended, perhaps a stream. */
+  noteEnd(id?: number): void {
+    if (id !== undefined) this.#streams.delete(id);
     this.usedAt = performance.now();
     if (this.channel.inFlight > 0) return;
     if (this.#isDraining) this.close();

@@ -75,6 +75,11 @@ interface RunnerEntry {
   measuring: ((use: RunnerUse | undefined) => void)[];
 }
 
+/** Of so many runners, the most that one workspace has: half, so that whatever it does, others get some. */
+export function runnersOfWorkspace(maxRunners: number): number {
+  return Math.ceil(maxRunners / 2);
+}
+
 const startTimeoutMs = 10_000;
 const fullRetryMs = 1_000;
 const checkTimeoutMs = 5_000;
@@ -83,21 +88,28 @@ const checkTimeoutMs = 5_000;
 export class SupervisedRunners {
   readonly #send: (request: RunnerRequest) => void;
   readonly #maxRunners: number;
+  readonly #onShareSpent: (workspace: string) => void;
   readonly #entries = new Map<string, RunnerEntry>();
   readonly #sums = new Map<string, (bytes: number) => void>();
   readonly #checks = new Map<string, (result: CheckResult) => void>();
 
-  /** `most`: so many runners at once, those that start or end included. */
-  constructor(send: (request: RunnerRequest) => void, most: number) {
+  /**
+   * `most`: so many runners at once, those that start or end included; a workspace has half of them. `onShareSpent` hears of
+   * one that asked for more.
+   */
+  constructor(
+    send: (request: RunnerRequest) => void,
+    most: number,
+    onShareSpent: (workspace: string) => void = () => undefined,
+  ) {
     this.#send = send;
     this.#maxRunners = most;
+    this.#onShareSpent = onShareSpent;
   }
 
   /** Starts a process. Throws `RunnerRefused`. */
   async start(options: RunnerOptions): Promise<HostedRunner> {
-    if (this.#entries.size >= this.#maxRunners) {
-      throw new RunnerRefused('full', fullRetryMs, `there are ${this.#maxRunners} runners already`);
-    }
+    this.#requireRoom(options.workspace);
     const id = randomUUID();
     const started = Promise.withResolvers<HostedRunner>();
     this.#entries.set(id, { options, started, exited: Promise.withResolvers(), measuring: [] });
@@ -177,6 +189,18 @@ export class SupervisedRunners {
         for (const resolve of entry.measuring.splice(0)) resolve({ cpu_ms, rss_bytes });
       }
     }
+  }
+
+  #requireRoom(workspace: string): void {
+    if (this.#entries.size >= this.#maxRunners) {
+      throw new RunnerRefused('full', fullRetryMs, `there are ${this.#maxRunners} runners already`);
+    }
+    const share = runnersOfWorkspace(this.#maxRunners);
+    let own = 0;
+    for (const { options } of this.#entries.values()) if (options.workspace === workspace) own++;
+    if (own < share) return;
+    this.#onShareSpent(workspace);
+    throw new RunnerRefused('full', fullRetryMs, `the workspace has ${share} runners already`);
   }
 
   #giveUp(id: string): void {

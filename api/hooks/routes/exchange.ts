@@ -131,7 +131,7 @@ export class RouteExchange implements ResponseSink {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#generation?.channel.cancel(this.#id);
-    this.#generation?.noteEnd();
+    this.#generation?.noteEnd(this.#id);
     if (this.#isStreaming) this.#hooks.slots.endStream();
     else this.#hooks.slots.release();
     // A client that left before the response began gets none.
@@ -170,6 +170,7 @@ export class RouteExchange implements ResponseSink {
 
   #beginStream(): void {
     this.#hooks.slots.beginStream();
+    this.#generation?.beginStream(this.#id);
     this.#isStreaming = true;
   }
 

@@ -30,7 +30,7 @@ it('is none where all have something to do: nobody knows then what new files wou
 });
 
 it('is the one that was not used for longest, of those with nothing to do', async () => {
-  const [one, two, three_] = await three({ max_runners: 2 });
+  const [one, two, three_] = await three({ max_runners: 4 });
   await one.reload(true);
   await two.reload(true);
   await beforeCreate(one, 'notes');
@@ -42,14 +42,14 @@ it('is the one that was not used for longest, of those with nothing to do', asyn
   expect([one.live?.isOpen, two.live?.isOpen, three_.live]).toEqual([true, true, undefined]);
   // Where all have something to do, others are refused: after a while, and then at once for a while.
   void keepBusy(two);
-  const refused = { code: 'hook_busy', message: 'there are 2 runners already' };
+  const refused = { code: 'hook_busy', message: 'the workspace has 2 runners already' };
   await expect(beforeCreate(three_, 'notes')).rejects.toMatchObject(refused);
   await expect(beforeCreate(three_, 'notes')).rejects.toMatchObject(refused);
   const lines = three_.log.entries.filter(({ message }) => message.includes('could not be loaded'));
   expect(lines).toHaveLength(1);
 });
 
-it('is none of a workspace that has fewer of them than another', async () => {
+it('is none of another workspace where one has half of all that there may be', async () => {
   const own = await ownHooks({ settings: { max_runners: 3 } });
   onTestFinished(() => own.end());
   const [lone, one] = [await own.app('lone', files, 'modest'), await own.app('one', files, 'greedy')];
@@ -61,10 +61,10 @@ it('is none of a workspace that has fewer of them than another', async () => {
     true,
     true,
   ]);
-  // Unless that one's all have something to do.
+  // Not even where that one's all have something to do.
   for (const hooks of [two, three_]) void keepBusy(hooks);
-  expect(await beforeCreate(one, 'notes')).toMatchObject({ outcome: 'done' });
-  expect([lone.live, two.live?.isOpen, three_.live?.isOpen]).toEqual([undefined, true, true]);
+  await expect(beforeCreate(one, 'notes')).rejects.toMatchObject({ code: 'hook_busy' });
+  expect([lone.live, two.live, three_.live].map((live) => live?.isOpen)).toEqual([true, true, true]);
 });
 
 it('is one that was not used for so long, unless something is under way in it', async () => {

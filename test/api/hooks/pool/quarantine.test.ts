@@ -17,7 +17,7 @@ let loads: string[][] = [];
 beforeAll(async () => {
   own = await ownHooks({
     // Of one app that is loaded: the one before, and the one that is tried.
-    settings: { max_runners: 2 },
+    settings: { max_runners: 4 },
     speaker: (message, say) => {
       if (message.type !== 'load') return;
       const { id, files: given } = message;
