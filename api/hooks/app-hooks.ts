@@ -25,12 +25,7 @@ import { AppSlots } from './pool/slots.ts';
 
 /** The dependencies that the hooks of all apps share. */
 export interface AppHooksOptions {
-  deps:
-    & RunLimitDeps
-    & Pick<
-      Deps,
-      'config' | 'databases' | 'secrets' | 'activity' | 'spentShares' | 'now' | 'observe'
-    >;
+  deps: RunLimitDeps & Pick<Deps, 'config' | 'databases' | 'secrets' | 'activity' | 'now' | 'observe'>;
   host: SupervisedRunners;
   slots: SharedSlots;
   /** Of processes; loading code is no part of it. */
@@ -146,13 +141,6 @@ export class AppHooks {
     this.#live = undefined;
   }
 
-  /** Ends the runner, and what streams out of it. */
-  endRunner(): void {
-    const live = this.#live;
-    this.stopRunner();
-    live?.close();
-  }
-
   /** The app is gone. */
   drop(): void {
     this.#isDropped = true;
@@ -231,10 +219,8 @@ export class AppHooks {
         onEnd: (end, message) => this.#noteEnd(end, message),
         report: logFailure(deps, 'respond to a hook'),
       });
-    return await this.#quarantine.open(
-      all,
-      (files) => retryWhileFull(() => evict(this.path.workspace), () => load(files)),
-    );
+    const makeRoom = () => evict(this.path.workspace);
+    return await this.#quarantine.open(all, (files) => retryWhileFull(makeRoom, () => load(files)));
   }
 
   #replace(live: Generation | undefined, fingerprint: string): void {

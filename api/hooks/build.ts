@@ -31,18 +31,15 @@ interface HookSystemOptions {
 
 /** Builds the hooks. `deps` holds what everything else needs, which may need hooks in its turn. */
 export function createHooks(
-  parts: AppHooksOptions['deps'],
+  parts: AppHooksOptions['deps'] & Pick<Deps, 'spentShares'>,
   { send, deps, handleCall, worker, ...options }: HookSystemOptions,
 ): HookSystem {
   const maxRunners = workerShare(parts.config.hooks.max_runners, {
     workers: parts.config.api.workers,
     worker,
   });
-  const host = new SupervisedRunners(
-    send,
-    maxRunners,
-    (workspace) => parts.spentShares.note({ share: 'hooks.max_runners', workspace }),
-  );
+  const noteSpent = (workspace: string) => parts.spentShares.note({ share: 'hooks.max_runners', workspace });
+  const host = new SupervisedRunners(send, maxRunners, noteSpent);
   const memory = new RegisteredJobs(parts);
   const findApp = (workspace: string, app: string) => deps().definitions.app(workspace, app);
   const times = new CronTimes();

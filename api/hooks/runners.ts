@@ -7,8 +7,7 @@ import { logFailure } from '../logging/events.ts';
 import type { TenantPath } from '../scope.ts';
 import { AppHooks, type AppHooksOptions } from './app-hooks.ts';
 import { createSharedSlots } from './pool/slots.ts';
-import { findEvictable, findStreaming } from './pool/eviction.ts';
-import { runnersOfWorkspace } from './pool/host.ts';
+import { makeRoom } from './pool/eviction.ts';
 import { readShare } from './pool/workspace-share.ts';
 import { serveCustom } from './routes/serve.ts';
 import {
@@ -54,12 +53,8 @@ export class HookRunners implements Hooks {
       & Partial<Pick<AppHooksOptions, 'starts'>>
       & HookRunnersOptions,
   ) {
-    this.#options = {
-      ...parts,
-      starts,
-      slots: createSharedSlots(),
-      evict: (workspace) => this.#evict(workspace),
-    };
+    const evict = (workspace: string) => makeRoom(this.#apps.values(), workspace, parts.maxRunners);
+    this.#options = { ...parts, starts, slots: createSharedSlots(), evict };
     this.#sweep = setInterval(() => this.#sweepRunners(), sweepMs).unref();
   }
 
@@ -246,17 +241,5 @@ export class HookRunners implements Hooks {
       void this.#options.onLoaded(hooks);
       if (live?.channel.isOpen && live.channel.inFlight === 0 && live.usedAt < before) hooks.stopRunner();
     }
-  }
-
-  /** Stops a runner when there are as many as there may be, in all or of the workspace that needs one. */
-  #evict(workspace: string): void {
-    const { maxRunners } = this.#options;
-    const running = [...this.#apps.values()].filter(({ live }) => live !== undefined);
-    const own = running.filter(({ path }) => path.workspace === workspace);
-    if (own.length >= runnersOfWorkspace(maxRunners)) return findEvictable(own)?.stopRunner();
-    if (running.length < maxRunners) return;
-    const idle = findEvictable(running);
-    if (idle !== undefined) idle.stopRunner();
-    else findStreaming(running, own.length)?.endRunner();
   }
 }

@@ -1,11 +1,26 @@
 // Whose runner is stopped when another app needs one and there are as many as there may be.
 import type { AppHooks } from '../app-hooks.ts';
+import { runnersOfWorkspace } from './host.ts';
+
+/** Stops a runner when there are as many as there may be, in all or of the workspace that needs one. */
+export function makeRoom(apps: Iterable<AppHooks>, workspace: string, maxRunners: number): void {
+  const running = [...apps].filter(({ live }) => live !== undefined);
+  const own = running.filter(({ path }) => path.workspace === workspace);
+  if (own.length >= runnersOfWorkspace(maxRunners)) return findEvictable(own)?.stopRunner();
+  if (running.length < maxRunners) return;
+  const idle = findEvictable(running);
+  if (idle !== undefined) return idle.stopRunner();
+  const streaming = findStreaming(running, own.length);
+  const runner = streaming?.live;
+  streaming?.stopRunner();
+  runner?.close();
+}
 
 /**
  * Of the workspace with most runners, so that none loses its own to another that uses ever more of them, the one that was not
  * used for longest; undefined where all have something to do. Each of `running` has a runner.
  */
-export function findEvictable(running: readonly AppHooks[]): AppHooks | undefined {
+function findEvictable(running: readonly AppHooks[]): AppHooks | undefined {
   const counts = countByWorkspace(running);
   let first: AppHooks | undefined;
   for (const hooks of running) {
@@ -19,7 +34,7 @@ export function findEvictable(running: readonly AppHooks[]): AppHooks | undefine
  * Where all have something to do: of the workspace with most runners, the one whose responses stream on, and have for longest.
  * Undefined where the workspace that needs a runner has as many.
  */
-export function findStreaming(running: readonly AppHooks[], needing: number): AppHooks | undefined {
+function findStreaming(running: readonly AppHooks[], needing: number): AppHooks | undefined {
   const counts = countByWorkspace(running);
   const most = Math.max(...counts.values());
   if (most <= needing) return undefined;
