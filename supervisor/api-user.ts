@@ -1,13 +1,13 @@
 // The user that the API processes run as when root starts the server. What parses the bytes of strangers is not root.
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, realpath, rm, stat, symlink } from 'node:fs/promises';
+import { mkdir, readFile, realpath, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findClosedDirectory } from './closed-directory.ts';
 import { compileCacheEnvironment, compileCacheFolder } from './compile-cache.ts';
 import type { DataDir } from './data-dir.ts';
+import { systemErrorCode } from './errors.ts';
 import { parseDatabaseUrl } from './database-url.ts';
-import { makePassable } from './hooks/runner-files.ts';
 import type { Output } from './output.ts';
 import { giveTo } from './ownership.ts';
 import { type Account, asAccountWith, type Capability, hasSetpriv, type RunAs } from './postgres/user.ts';
@@ -60,7 +60,7 @@ export async function chooseApiUser(options: ApiUserOptions): Promise<ApiUser | 
   return {
     account,
     runAs: await chooseRunAs(options, account, opened),
-    cache: await linkCompileCache(account, runtime),
+    cache: await linkCompileCache(account),
   };
 }
 
@@ -110,17 +110,18 @@ async function isPrivileged(port: number): Promise<boolean> {
 }
 
 /**
- * Node has a folder of compiled code for each user. The API's is a link to this process's, which the API cannot write to:
- * only users who may change the code may change the compiled code.
+ * Node has a folder of compiled code for each user, named after its version and the user. The API's is a link to this
+ * process's beside it, which the API cannot write to: only users who may change the code may change the compiled code.
  */
-async function linkCompileCache({ uid }: Account, runtime: string): Promise<Record<string, string>> {
+async function linkCompileCache({ uid }: Account): Promise<Record<string, string>> {
   const own = compileCacheFolder();
   if (own === undefined) return compileCacheEnvironment();
-  const cache = join(runtime, 'compiled');
-  await makePassable(cache);
-  // Node names the folder after its version and the user.
-  const link = join(cache, basename(own).replace(/-0$/, `-${uid}`));
-  await rm(link, { force: true });
-  await symlink(own, link);
-  return { NODE_COMPILE_CACHE: dirname(link) };
+  const link = join(dirname(own), basename(own).replace(/-0$/, `-${uid}`));
+  try {
+    await symlink(basename(own), link);
+  } catch (error) {
+    // Of an earlier start; or the code is on a read-only file system, and the API compiles at each start.
+    if (!['EEXIST', 'EROFS'].includes(systemErrorCode(error))) throw error;
+  }
+  return compileCacheEnvironment();
 }

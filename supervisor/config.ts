@@ -47,6 +47,8 @@ export interface ResolvedConfig {
 }
 
 const prefix = 'BULKHEAD_';
+/** Variables of programs that call a server: which one, and as whom. */
+const clientVariables: readonly string[] = ['BULKHEAD_URL', 'BULKHEAD_TOKEN'];
 
 /** All settings by their dotted keys. */
 export const settingsByKey: ReadonlyMap<string, Setting<unknown>> = new Map(flatten(settings, ''));
@@ -85,7 +87,7 @@ export function resolveConfig(input: ConfigInput): ResolvedConfig {
   }
   const keys = new Map([...settingsByKey.keys()].map((key) => [environmentName(key), key]));
   for (const [name, member] of Object.entries(input.env)) {
-    if (!name.startsWith(prefix) || member === undefined) continue;
+    if (!name.startsWith(prefix) || clientVariables.includes(name) || member === undefined) continue;
     const key = keys.get(name);
     if (key === undefined) throw new StartRefused(`unknown setting ${name} (environment)`);
     set(key, `environment ${name}`, ({ kind }) => kind.readText(member));

@@ -23,7 +23,10 @@ export interface DataDir {
  * used or another server uses it. For root, its mode is 0711, as PostgreSQL runs as another user that must pass through it.
  */
 export async function openDataDir(wanted: string, uid: number): Promise<DataDir> {
+  const isNew = !existsSync(wanted);
   const path = await makeDirectory('data_dir', wanted, uid === 0 ? 0o711 : 0o700);
+  // Beside the code of an app, nobody means to commit databases and keys.
+  if (isNew) writeFileSync(join(path, '.gitignore'), '*\n');
   const found = await stat(path);
   if (found.uid !== uid && uid !== 0) {
     throw new StartRefused(

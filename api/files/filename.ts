@@ -19,9 +19,14 @@ export function filenameHeader(name: string): string {
   return plain.test(name) && parseFilename(name) === name ? name : encoded(name);
 }
 
-/** A `Content-Disposition` with the name (RFC 6266, RFC 8187). */
+/**
+ * A `Content-Disposition` with the name in both forms: in full for clients that know RFC 8187, before it in ASCII for the
+ * others (RFC 6266, appendix D).
+ */
 export function disposition(kind: 'inline' | 'attachment', name: string): string {
-  return `${kind}; filename*=UTF-8''${encoded(name)}`;
+  // Clients differ in what ends the short form, and in what they decode in it.
+  const ascii = name.replace(/[^A-Za-z0-9 ._()-]/g, '_');
+  return `${kind}; filename="${ascii}"; filename*=UTF-8''${encoded(name)}`;
 }
 
 /** Reads a header as UTF-8 if possible. Node reads headers as Latin-1, and clients may send UTF-8. */

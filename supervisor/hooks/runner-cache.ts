@@ -1,6 +1,6 @@
 // The compiled code of runners: what V8 made of Deno's own JavaScript and of the runner's, so that a start need not make
 // it again, which is a quarter of it. Filled once by our own programs, then read-only for everybody.
-import { chmod, chown, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { contentName, makeOnce, removeOlder } from './made-once.ts';
 import { fillingCommand, type RunnerInstance, type RunnerPlan } from './runner-command.ts';
@@ -64,8 +64,8 @@ async function seal(draft: string): Promise<void> {
     for (const beside of ['-wal', '-shm']) await writeFile(join(draft, `${name}${beside}`), '');
     for (const end of ['', '-wal', '-shm']) await chmod(join(draft, `${name}${end}`), 0o444);
   }
-  // Where Deno would keep `localStorage`. Nothing can be made there, whoever tries.
-  await symlink('/proc', join(draft, 'location_data'));
+  // Where Deno would make the folder of `localStorage`: below a file nothing can be made, whoever tries.
+  await writeFile(join(draft, 'location_data'), '', { mode: 0o444 });
   await rm(join(draft, 'filling'), { recursive: true });
   await chmod(draft, 0o755);
 }

@@ -112,6 +112,10 @@ describe.runIf(isRoot)('api.user: a server that root starts', () => {
       expect(await owners(join(dataDir, folder))).toEqual(new Set([api?.uid]));
     }
     expect((await lstat(join(dataDir, 'master.key'))).uid).toBe(0);
+    // What walks through the directory, as bundlers and backups do, stays in it.
+    const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
+    expect(entries.filter((entry) => entry.isSymbolicLink())).toEqual([]);
+    expect(await readFile(join(dataDir, '.gitignore'), 'utf8')).toBe('*\n');
     // The API itself wrote these.
     expect(running.output.some((line) => line.includes('"request_done"'))).toBe(true);
     expect(running.output.filter((line) => /"(warn|error)"/.test(line))).toEqual([]);

@@ -143,6 +143,11 @@ describe('the configuration', () => {
     );
   });
 
+  it('leaves alone the variables of clients', () => {
+    const env = { BULKHEAD_URL: 'https://api.example.com', BULKHEAD_TOKEN: 'a token' };
+    expect(resolve({ env }).config).toEqual(resolve({}).config);
+  });
+
   it.each([
     [{ BULKHEAD_HTTP__PROT: '1' }, 'unknown setting BULKHEAD_HTTP__PROT (environment)'],
     [{ BULKHEAD_STORAGE__BACKEND: 's3' }, 'storage.s3.bucket is needed when storage.backend is s3'],

@@ -93,7 +93,7 @@ describe('a download', () => {
       const kind = active.includes(type) ? 'attachment' : 'inline';
       expect([type, headers.get('content-disposition')]).toEqual([
         type,
-        `${kind}; filename*=UTF-8''x%22.html`,
+        `${kind}; filename="x_.html"; filename*=UTF-8''x%22.html`,
       ]);
       expect(headers.get('content-security-policy')).toBe("sandbox; default-src 'none'");
       expect(headers.get('x-content-type-options')).toBe('nosniff');

@@ -49,7 +49,13 @@ describe('a name that is answered', () => {
 
   it('stands in a disposition with nothing that ends its value (RFC 8187 section 3.2.1)', () => {
     expect(disposition('inline', `a'b(c)*d;e"f.txt`)).toBe(
-      "inline; filename*=UTF-8''a%27b%28c%29%2Ad%3Be%22f.txt",
+      `inline; filename="a_b(c)_d_e_f.txt"; filename*=UTF-8''a%27b%28c%29%2Ad%3Be%22f.txt`,
+    );
+  });
+
+  it('stands in a disposition in ASCII, too, for clients that know no other form', () => {
+    expect(disposition('attachment', 'Übergröße 100%.pdf')).toBe(
+      `attachment; filename="_bergr__e 100_.pdf"; filename*=UTF-8''%C3%9Cbergr%C3%B6%C3%9Fe%20100%25.pdf`,
     );
   });
 });

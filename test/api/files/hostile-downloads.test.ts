@@ -175,7 +175,10 @@ describe('what a browser would run', () => {
     for (const type of active) {
       const file = await upload(user, app, '<script>alert(1)</script>', { type });
       const { headers } = await get(user, `${app.path}/files/${file.id}`);
-      expect([type, headers.get('content-disposition')]).toEqual([type, "attachment; filename*=UTF-8''file"]);
+      expect([type, headers.get('content-disposition')]).toEqual([
+        type,
+        `attachment; filename="file"; filename*=UTF-8''file`,
+      ]);
       expect(headers.get('content-security-policy')).toBe("sandbox; default-src 'none'");
       expect(headers.get('x-content-type-options')).toBe('nosniff');
     }

@@ -238,7 +238,7 @@ describe('a name', () => {
       const { status, headers } = await get(user, `${app.path}/files/${file.id}`);
       expect([name, status, headers.get('content-type')]).toEqual([name, 200, 'application/octet-stream']);
       expect(headers.get('content-disposition')).toMatch(
-        /^inline; filename\*=UTF-8''[A-Za-z0-9!#$&+.^_`|~%-]+$/,
+        /^inline; filename="[A-Za-z0-9 ._()-]+"; filename\*=UTF-8''[A-Za-z0-9!#$&+.^_`|~%-]+$/,
       );
       const [, encoded = ''] = headers.get('content-disposition')?.split("''") ?? [];
       expect(decodeURIComponent(encoded)).toBe(file.filename);
