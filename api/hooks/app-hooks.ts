@@ -69,7 +69,7 @@ export class AppHooks {
     this.path = { workspace: workspace.id, app: id };
     this.#options = parts;
     this.#limit = new RunLimit(parts.deps, this.path);
-    this.slots = new AppSlots(parts.slots, workspace.id);
+    this.slots = new AppSlots(parts.slots, workspace.id, this.#limit);
     this.log = new HookLog(parts.deps.now);
   }
 
@@ -117,7 +117,7 @@ export class AppHooks {
 
   /** Returns the needs of a run, at once where all of them are there. Throws `ApiError`. */
   ready(): ReadyRunner | Promise<ReadyRunner> {
-    const { known: timeoutMs } = this.#limit;
+    const timeoutMs = this.#limit.known?.timeoutMs;
     const generation = this.#live;
     const isSure = generation?.isOpen === true && generation.channel.responsiveness === undefined;
     return isSure && timeoutMs !== undefined ? { generation, timeoutMs } : this.#makeReady();
@@ -149,13 +149,13 @@ export class AppHooks {
   }
 
   async #makeReady(): Promise<ReadyRunner> {
-    const milliseconds = await this.#limit.find();
+    const { timeoutMs } = await this.#limit.find();
     const before = this.#live;
     // One that is stuck in its code is not waited for: another takes its place while it is found out.
     const isStuck = await before?.channel.responsiveness === false;
     if (isStuck && this.#live === before) this.#live = undefined;
     if (this.#live?.isOpen !== true) await this.#startRunner();
-    if (this.live?.isOpen === true) return { generation: this.live, timeoutMs: milliseconds };
+    if (this.live?.isOpen === true) return { generation: this.live, timeoutMs };
     throw new ApiError('hook_error', 'the hook runner ended before the hook ran');
   }
 
@@ -212,7 +212,7 @@ export class AppHooks {
         runner: await planRunner(deps, this.app),
         load: { ...this.path, generation: ++this.#generations, files, env },
         fingerprint,
-        loadTimeoutMs: await this.#limit.find(),
+        loadTimeoutMs: (await this.#limit.find()).timeoutMs,
         handleCall: (call, context) => handleCall(this.app, call, context),
         onLog: (line, request_id) => this.log.add({ ...line, request_id }),
         onOutput: (message) => this.log.add({ level: 'info', message }),

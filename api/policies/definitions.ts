@@ -95,6 +95,15 @@ export const policyDefinitions = {
     // A timer fires at once when it is set for longer.
     usable: [1, 2_147_483_647],
   },
+  'hooks.concurrency': {
+    kind: 'range',
+    meaning: 'Handlers of an app that run at once in each API process. Four times as many may wait.',
+    min: 1,
+    max: () => 32,
+    default: 'max',
+    // A workspace has no more slots.
+    usable: [1, 128],
+  },
   'hooks.memory_mb': {
     kind: 'range',
     meaning: 'Memory of an app’s hook process in MB.',

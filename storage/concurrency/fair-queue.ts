@@ -9,8 +9,8 @@ export interface FairQueueOptions {
   slots: number | (() => number);
   /** How many slots one owner holds at once. */
   perOwner?: number;
-  /** How many wait at once, over all owners. */
-  maxWaiting?: number;
+  /** How many wait at once, over all owners; a function where that changes with the times. */
+  maxWaiting?: number | (() => number);
   /** How long one waits, in milliseconds. */
   timeoutMs?: number;
   /** The error of a refusal. A `QueueRefusal` unless it is given. */
@@ -148,7 +148,7 @@ export class FairQueue {
   /** Makes room for one more waiter of an owner; returns the error where there is none to be made. */
   #makeWay(name: string, round: number): Error | undefined {
     const { maxWaiting = Infinity } = this.#options;
-    if (this.#waiting < maxWaiting) return undefined;
+    if (this.#waiting < toNumber(maxWaiting)) return undefined;
     let longest: [string, Owner] | undefined;
     for (const entry of this.#waitingOwners) {
       if (longest === undefined || entry[1].waiting.length > longest[1].waiting.length) longest = entry;
@@ -194,8 +194,7 @@ export class FairQueue {
   }
 
   #slots(): number {
-    const { slots } = this.#options;
-    return typeof slots === 'number' ? slots : slots();
+    return toNumber(this.#options.slots);
   }
 
   #ownerOf(name: string): Owner {
@@ -209,6 +208,10 @@ export class FairQueue {
   #forgetIdle(name: string, { running, waiting }: Owner): void {
     if (running === 0 && waiting.length === 0) this.#owners.delete(name);
   }
+}
+
+function toNumber(limit: number | (() => number)): number {
+  return typeof limit === 'number' ? limit : limit();
 }
 
 /** True when one owner has a better claim to the next slot than another that came before it. */

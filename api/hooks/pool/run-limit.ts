@@ -1,33 +1,40 @@
-// How long a handler of an app may run: policy, remembered until any policy changes.
+// How long a handler of an app may run, and how many at once: policies, remembered until any policy changes.
 import type { Deps } from '../../deps.ts';
 
-/** The dependencies of the limit. */
+/** The dependencies of the limits. */
 export type RunLimitDeps = Pick<Deps, 'policies' | 'policyCache'>;
 
-/** The longest run of one app. */
+/** What policies say of an app's runs. */
+export interface RunLimits {
+  timeoutMs: number;
+  /** Runs at once. */
+  concurrency: number;
+}
+
+/** The limits of one app's runs. */
 export class RunLimit {
   readonly #deps: RunLimitDeps;
   readonly #place: { workspace: string; app: string };
-  #found: { revision: number; milliseconds: number } | undefined;
+  #found: RunLimits & { revision: number } | undefined;
 
   constructor(deps: RunLimitDeps, place: { workspace: string; app: string }) {
     this.#deps = deps;
     this.#place = place;
   }
 
-  /** In milliseconds; undefined while it is to be found out. */
-  get known(): number | undefined {
-    const found = this.#found;
-    return found?.revision === this.#deps.policyCache.revision ? found.milliseconds : undefined;
+  /** Undefined while they are to be found out. */
+  get known(): RunLimits | undefined {
+    return this.#found?.revision === this.#deps.policyCache.revision ? this.#found : undefined;
   }
 
-  /** Finds it out. Throws `StorageError`. */
-  async find(): Promise<number> {
+  /** Finds them out. Throws `StorageError`. */
+  async find(): Promise<RunLimits> {
     const { policies, policyCache: policyCache } = this.#deps;
-    // Before it is read: what changes meanwhile makes it old.
+    // Before they are read: what changes meanwhile makes them old.
     const { revision } = policyCache;
-    const { value: milliseconds } = await policies.range('hooks.timeout_ms', this.#place);
-    this.#found = { revision, milliseconds };
-    return milliseconds;
+    const { value: timeoutMs } = await policies.range('hooks.timeout_ms', this.#place);
+    const { value: concurrency } = await policies.range('hooks.concurrency', this.#place);
+    this.#found = { revision, timeoutMs, concurrency };
+    return this.#found;
   }
 }

@@ -1,6 +1,7 @@
 // The slots of hook calls and of responses that stream on: of one app, of its workspace, and of the whole process.
 import { FairQueue } from '../../../storage/concurrency/fair-queue.ts';
 import { ApiError } from '../../errors.ts';
+import type { RunLimit } from './run-limit.ts';
 
 /** The slots that the hooks of all apps of a process share; the owners are workspaces. */
 export interface SharedSlots {
@@ -21,20 +22,32 @@ export function createSharedSlots(): SharedSlots {
 export class AppSlots {
   readonly #shared: SharedSlots;
   readonly #workspace: string;
+  readonly #limit: Pick<RunLimit, 'known' | 'find'>;
+  /** As policy had it when a slot was last taken. */
+  #concurrency = 1;
   readonly #calls = new FairQueue({
-    slots: 32,
-    maxWaiting: 128,
+    slots: () => this.#concurrency,
+    maxWaiting: () => 4 * this.#concurrency,
     refuse: () => busy('too many hook calls of this app are waiting; try again'),
   });
   readonly #streams = new FairQueue({ slots: 64 });
 
-  constructor(shared: SharedSlots, workspace: string) {
+  constructor(shared: SharedSlots, workspace: string, limit: Pick<RunLimit, 'known' | 'find'>) {
     this.#shared = shared;
     this.#workspace = workspace;
+    this.#limit = limit;
   }
 
-  /** Takes a slot: at once, or by a promise. Throws `503 hook_busy` when too many calls wait. */
+  /** Takes a slot: at once, or by a promise. Throws or rejects with `503 hook_busy` when too many calls wait, and `StorageError`. */
   acquire(): void | Promise<void> {
+    const { known } = this.#limit;
+    return known === undefined ? this.#limit.find().then((found) => this.#take(found)) : this.#take(known);
+  }
+
+  #take({ concurrency }: { concurrency: number }): void | Promise<void> {
+    this.#concurrency = concurrency;
+    // More than before may let those go on that wait.
+    this.#calls.advance();
     const admitted = this.#calls.acquire();
     if (admitted === undefined) return this.#shared.calls.acquire(this.#workspace);
     return admitted.then(() => this.#shared.calls.acquire(this.#workspace));

@@ -28,6 +28,12 @@ function settled(): Promise<void> {
   return nextTurn();
 }
 
+/** What policy says. */
+function limitOf(concurrency: number) {
+  const known = { timeoutMs: 1, concurrency };
+  return { known, find: () => Promise.resolve(known) };
+}
+
 describe('the calls of hooks over all apps', () => {
   it('are 256 at once, of which one workspace has half at most', () => {
     const shared = createSharedSlots();
@@ -73,7 +79,7 @@ describe('the calls of hooks over all apps', () => {
   });
 
   it('of an app wait for its own turns first', async () => {
-    const slots = new AppSlots(createSharedSlots(), 'a');
+    const slots = new AppSlots(createSharedSlots(), 'a', limitOf(32));
     const taken = Array.from({ length: 160 }, () => slots.acquire());
     expect(taken.filter((turn) => turn === undefined)).toHaveLength(32);
     expect(() => slots.acquire()).toThrow('too many hook calls of this app');
@@ -84,6 +90,19 @@ describe('the calls of hooks over all apps', () => {
     for (let turn = 0; turn < 159; turn++) slots.release();
     await settled();
     expect(slots.acquire()).toBeUndefined();
+  });
+
+  it('of an app are as many as policy has it, and four times as many wait, from the next call on', async () => {
+    const limit = limitOf(1);
+    const slots = new AppSlots(createSharedSlots(), 'a', limit);
+    const taken = Array.from({ length: 5 }, () => slots.acquire());
+    expect(taken.filter((turn) => turn === undefined)).toHaveLength(1);
+    expect(() => slots.acquire()).toThrow('too many hook calls of this app');
+    limit.known.concurrency = 3;
+    const later = slots.acquire();
+    const kept = order([['second', taken[1]], ['third', taken[2]], ['later', later]]);
+    await settled();
+    expect(kept).toEqual(['second', 'third']);
   });
 
   it('of a workspace that holds all it may leave room for another on a real server', async () => {
@@ -150,7 +169,7 @@ it('an app whose process is to start does not wait for all those of another work
 });
 
 it('an answer that streams gives its turn back, and at most 64 of an app do', async () => {
-  const slots = new AppSlots(createSharedSlots(), 'a');
+  const slots = new AppSlots(createSharedSlots(), 'a', limitOf(32));
   for (let stream = 0; stream < 64; stream++) {
     expect(slots.acquire()).toBeUndefined();
     slots.beginStream();
@@ -169,7 +188,7 @@ it('an answer that streams gives its turn back, and at most 64 of an app do', as
 
 it('a turn that was waited for has its place too', async () => {
   const shared = createSharedSlots();
-  const slots = new AppSlots(shared, 'a');
+  const slots = new AppSlots(shared, 'a', limitOf(32));
   const taken = Array.from({ length: 64 }, () => slots.acquire());
   for (let turn = 0; turn < 32; turn++) slots.release();
   await Promise.all(taken);
