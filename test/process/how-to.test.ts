@@ -25,6 +25,7 @@ const pages: Readonly<Record<string, readonly string[]>> = {
   'docs/how-to/oauth.md': ['conflict', 'validation'],
   'docs/how-to/access-rules.md': ['conflict', 'forbidden', 'unauthorized'],
   'docs/how-to/realtime.md': ['conflict'],
+  'docs/how-to/front-ends.md': ['conflict'],
   'docs/how-to/hooks.md': ['conflict', 'no_post', 'hook_error', 'hook_veto'],
   'docs/how-to/files.md': ['conflict', 'payload_too_large'],
   'docs/how-to/policies.md': ['conflict', 'policy_violation', 'validation', 'quota_exceeded'],
