@@ -9,9 +9,7 @@ const tokens = new Set();
 
 /** Sends the user straight back with a code. A real provider would ask for a password first. */
 function authorize({ client_id, redirect_uri, state, code_challenge, code_challenge_method }) {
-  if (client_id !== client.id || code_challenge_method !== 'S256') {
-    return { status: 400, error: 'invalid_request' };
-  }
+  if (client_id !== client.id || code_challenge_method !== 'S256') return { status: 400, error: 'invalid_request' };
   const code = randomUUID();
   challenges.set(code, code_challenge);
   const back = new URL(redirect_uri);
@@ -22,9 +20,7 @@ function authorize({ client_id, redirect_uri, state, code_challenge, code_challe
 
 /** Exchanges a code for a token, if the client is ours and has the verifier of the sign-in that it began. */
 function exchange({ client_id, client_secret, code, code_verifier = '' }) {
-  if (client_id !== client.id || client_secret !== client.secret) {
-    return { status: 401, error: 'invalid_client' };
-  }
+  if (client_id !== client.id || client_secret !== client.secret) return { status: 401, error: 'invalid_client' };
   const challenge = challenges.get(code);
   challenges.delete(code);
   if (challenge !== createHash('sha256').update(code_verifier).digest('base64url')) {
@@ -36,9 +32,7 @@ function exchange({ client_id, client_secret, code, code_verifier = '' }) {
 }
 
 function userinfo(authorization = '') {
-  return tokens.has(authorization.replace('Bearer ', ''))
-    ? { status: 200, body: person }
-    : { status: 401, error: 'invalid_token' };
+  return tokens.has(authorization.replace('Bearer ', '')) ? { status: 200, body: person } : { status: 401, error: 'invalid_token' };
 }
 
 const server = createServer(async (request, response) => {
