@@ -63,7 +63,7 @@ async function authenticateForeign(
 function failForeignCookie(): never {
   fail(
     'forbidden',
-    "a request with a cookie that changes something needs an Origin of its own host or of the token's workspace",
+    "a request with a cookie needs an Origin of its own host or of the token's workspace (PUT …/origins)",
   );
 }
 
@@ -93,7 +93,10 @@ export async function refuseForeignOrigin(request: RequestInfo, authenticator: A
   const origin = request.header('origin');
   if (origin === undefined || isOwnOrigin(origin, request.header('host'))) return;
   if (allowedOrigins.rightsAt(origin, undefined) === 'none') {
-    fail('forbidden', 'the Origin is neither this host nor in the CORS allowlist');
+    fail(
+      'forbidden',
+      'pages of this Origin may not call the API (PUT …/origins, or setting cors.allowed_origins)',
+    );
   }
   const refreshToken = readCookie(request, `${cookiePrefix}_rt`);
   const isForeign = refreshToken !== undefined &&

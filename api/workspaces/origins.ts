@@ -1,6 +1,10 @@
 // The origins of a workspace: their pages may use its cookies.
 import { notifyChange } from '../../storage/control/changes.ts';
-import { lockWorkspaceOrigins, updateWorkspaceOrigins } from '../../storage/control/workspace-origins.ts';
+import {
+  findWorkspaceOrigins,
+  lockWorkspaceOrigins,
+  updateWorkspaceOrigins,
+} from '../../storage/control/workspace-origins.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { actorName, type Caller } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
@@ -14,7 +18,7 @@ export async function showOrigins(
   { databases }: Pick<Deps, 'databases'>,
   workspace: WorkspaceDefinition,
 ): Promise<string[]> {
-  return await databases.control.transaction((sql) => lockWorkspaceOrigins(sql, workspace)) ??
+  return await databases.control.run((sql) => findWorkspaceOrigins(sql, workspace)) ??
     failNoWorkspace(workspace.id);
 }
 

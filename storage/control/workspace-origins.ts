@@ -14,7 +14,17 @@ export async function listWorkspaceOrigins(sql: Sql): Promise<WorkspaceOrigins[]
     select id, origins from control.workspaces where origins <> '{}'`;
 }
 
-/** The origins of exactly this workspace, locked for a change; undefined when it is deleted. */
+/** The origins of exactly this workspace; undefined when it is deleted. */
+export async function findWorkspaceOrigins(
+  sql: Sql,
+  { id, database }: Pick<WorkspaceDefinition, 'id' | 'database'>,
+): Promise<string[] | undefined> {
+  const [row] = await sql<{ origins: string[] }[]>`
+    select origins from control.workspaces where id = ${id} and database = ${database}`;
+  return row?.origins;
+}
+
+/** The same, locked for a change. */
 export async function lockWorkspaceOrigins(
   sql: Sql,
   { id, database }: Pick<WorkspaceDefinition, 'id' | 'database'>,

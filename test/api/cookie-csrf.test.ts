@@ -7,7 +7,7 @@ import { expectError } from '../harness/expectations.ts';
 import { openForge } from '../harness/forge.ts';
 
 const needsOrigin =
-  "a request with a cookie that changes something needs an Origin of its own host or of the token's workspace";
+  "a request with a cookie needs an Origin of its own host or of the token's workspace (PUT …/origins)";
 const foreign = ['https://evil.example', 'null', undefined];
 const readingMethods: readonly string[] = ['GET', 'OPTIONS'];
 const all = [...specified, ...additions];
@@ -80,7 +80,9 @@ describe('cookie.csrf: tokens', () => {
     for (const origin of ['https://evil.example', 'null']) {
       const answer = await ask(endpoint, origin);
       expectError(answer, 403, 'forbidden');
-      expect(answer.body.message).toBe('the Origin is neither this host nor in the CORS allowlist');
+      expect(answer.body.message).toBe(
+        'pages of this Origin may not call the API (PUT …/origins, or setting cors.allowed_origins)',
+      );
       expect(answer.headers.getSetCookie()).toEqual([]);
     }
   });

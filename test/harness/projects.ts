@@ -14,6 +14,7 @@ export interface TestProjects {
   slow: string[];
 }
 
+// The hook runner's own code tampers with globals: it wants a process of its own, which the tests of processes have.
 const processFolders = /^test\/(process|supervisor|escapes|browser|hostile-runner|hook-cases|hook-runner)\//;
 
 /** The text of a module that reaches a server or starts a process. */

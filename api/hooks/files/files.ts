@@ -93,7 +93,10 @@ export async function putHookFile(
   return { file: { filename, size: print.size, updated_at: file.updated_at }, reload, warnings };
 }
 
-/** Removes a file and loads the app's files again. Throws `400 validation` for its name, `404 not_found`. */
+/**
+ * Removes a file and loads the app's files again. Throws `400 validation` for its name, `404 not_found`, `409 conflict` where
+ * the folder belongs to another user than the server's.
+ */
 export async function removeHookFile(
   deps: ChangeDeps,
   app: AppDefinition,

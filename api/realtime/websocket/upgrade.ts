@@ -1,8 +1,8 @@
 // Checks WebSocket upgrade requests: limits, token, scope, existence.
-import type { AllowedOrigins } from '../../auth/sessions/allowed-origins.ts';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { AllowedOrigins } from '../../auth/sessions/allowed-origins.ts';
 import { currentResponse } from '../../http/node-internals.ts';
 import { type ApiError, fail } from '../../errors.ts';
 import type { HeaderList } from '../../http/header-list.ts';
@@ -115,7 +115,10 @@ async function identifyForeign(
 }
 
 function failForeign(): never {
-  fail('forbidden', "a WebSocket with a cookie needs an Origin of its own host or of the token's workspace");
+  fail(
+    'forbidden',
+    "a WebSocket with a cookie needs an Origin of its own host or of the token's workspace (PUT …/origins)",
+  );
 }
 
 function readCookie(header: string | undefined, name: string): string | undefined {

@@ -92,7 +92,7 @@ describe('$app', () => {
     expect(value).toBe('ab');
   });
 
-  it('deletes a file as any caller does: fields are emptied, and a required one keeps it', async () => {
+  it('deletes a file as callers of the API do: fields are emptied, and a required one keeps it', async () => {
     for (const [id, required] of [['covers', false], ['invoices', true]]) {
       const fields = [{ name: 'scan', kind: 'file', required }, { name: 'note', kind: 'text' }];
       expectOk(await app.admin.post(`${app.path}/collections`, { schema: { id, kind: 'base', fields } }));

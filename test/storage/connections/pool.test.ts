@@ -66,7 +66,7 @@ describe('a pool', () => {
     expect(own.inFlight).toBe(0);
   });
 
-  it('reports two changes of one catalog row at once, for which PostgreSQL has no code, as any other clash', async () => {
+  it('reports two changes of one catalog row at once, for which PostgreSQL has no code, like other clashes', async () => {
     const own = pool(3);
     const grant = (sql: Sql) => sql.unsafe('grant connect on database ' + database + ' to public');
     const database = `"${(await own.run((sql) => sql`select current_database() as name`))[0]?.['name']}"`;
