@@ -40,6 +40,7 @@ async function repeat(shared: Run, loop: Loop, index: number): Promise<void> {
       next = await talk(shared, socket, loop, next);
       count(shared, 'closed');
     } catch (error) {
+      if (shared.isOver()) return;
       count(shared, error instanceof Error && 'code' in error ? String(error.code) : String(error));
       // A server that is full refuses at once: the attack must not become a loop of its own.
       await pause(20);
@@ -60,8 +61,7 @@ async function talk(shared: Run, socket: Socket, loop: Loop, first: number): Pro
   const responses = new ResponseCounter((status) => count(shared, status));
   send();
   for await (const chunk of socket) {
-    if (isHeld || !responses.read(chunk as Buffer)) continue;
-    if (responses.total < pipelined) continue;
+    if (isHeld || !responses.read(chunk) || responses.total < pipelined) continue;
     responses.total = 0;
     send();
   }
