@@ -1,6 +1,13 @@
 // Node's compile cache, for a server that runs from its sources. Without it every process keeps the TypeScript compiler in
 // memory (30 MB) and starts half a second later. The published program is JavaScript and does not need it.
-import { accessSync, constants as fileModes, readdirSync, statSync, utimesSync } from 'node:fs';
+import {
+  accessSync,
+  constants as fileModes,
+  existsSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { constants, enableCompileCache, flushCompileCache, getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +15,9 @@ import { fileURLToPath } from 'node:url';
 // Beside the code, so that only users who may change the code may change the compiled code.
 const root = fileURLToPath(new URL('..', import.meta.url));
 const directory = join(root, 'node_modules', '.cache', 'bulkhead');
+// Node keeps a folder for each user and for each set of V8's flags, and this process has others when it looks here than when
+// it has filled the cache: so the time of that is kept in a file.
+const stamp = join(directory, `filled-${process.version}-${process.arch}-${process.getuid?.() ?? 0}`);
 const sources = ['supervisor', 'api', 'storage', 'hook-runner'].map((folder) => join(root, folder));
 
 /**
@@ -30,7 +40,7 @@ export async function startWithCompileCache(load: () => Promise<unknown>): Promi
   if (process.execArgv.includes(loadApi)) {
     await load();
     flushCompileCache();
-    utimesSync(cacheFolder(), new Date(), new Date());
+    writeFileSync(stamp, '');
     await startAgain(process.execArgv.filter((argument) => argument !== loadApi));
   } else if (getCompileCacheDir() === undefined) {
     if (enableCompileCache(directory).status !== constants.compileCacheStatus.ENABLED) return;
@@ -45,23 +55,20 @@ export function compileCacheFolder(): string | undefined {
 
 /** The environment variable that enables the same cache in a child process. */
 export function compileCacheEnvironment(): Record<string, string> {
-  return getCompileCacheDir() === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cacheFolder()) };
+  const folder = getCompileCacheDir();
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }
 
 function importCode(path: string): string {
   return `await import(${JSON.stringify(new URL(path, import.meta.url).href)})`;
 }
 
-/** The folder of this version of Node within the cache. */
-function cacheFolder(): string {
-  return getCompileCacheDir() ?? directory;
-}
-
 function isStale(): boolean {
   // On a read-only file system, whatever the cache lacks is compiled at each start.
-  if (!isWritable(cacheFolder())) return false;
-  if (readdirSync(cacheFolder()).length === 0) return true;
-  const filled = statSync(cacheFolder()).mtimeMs;
+  if (!isWritable(directory)) return false;
+  if (!existsSync(stamp)) return true;
+  if (!isWritable(stamp)) return false;
+  const filled = statSync(stamp).mtimeMs;
   const isNewer = (path: string) => statSync(path).mtimeMs > filled;
   return sources.some((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).some((path) => isNewer(join(folder, path)))

@@ -15,7 +15,7 @@ let cache = '';
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'bulkhead-compiled-'));
   await chmod(home, 0o755);
-  for (const name of ['package.json', 'supervisor', 'api', 'storage']) {
+  for (const name of ['package.json', 'supervisor', 'api', 'storage', 'hook-runner']) {
     await cp(join(project, name), join(home, name), { recursive: true });
   }
   // The packages themselves, but a cache of this copy's own.
@@ -57,4 +57,16 @@ it.runIf(isRoot)('are used as they are where sources are newer and nothing can b
     await utimes(folder, 0, 0);
   }
   await runWith('022', user);
+});
+
+it('are made once, and again when sources are newer', slow, async () => {
+  const changed = async () =>
+    Math.max(...await Promise.all((await folders()).map(async (path) => (await stat(path)).mtimeMs)));
+  await runWith('022');
+  const first = await changed();
+  await runWith('022');
+  expect(await changed()).toBe(first);
+  await utimes(join(home, 'api/main.ts'), new Date(), new Date());
+  await runWith('022');
+  expect(await changed()).toBeGreaterThan(first);
 });
