@@ -26,9 +26,10 @@ const masterPassword = 'correct horse battery staple';
 /** Starts both; the teardown stops them. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const removeTemplate = await makeTemplate();
-  const storage = await startServer();
+  const storage = await startServer({ isLarge: true });
   project.provide('storage', { dataDir: storage.dataDir });
   const server = await startServer({
+    isLarge: true,
     config: {
       rate_limit: { per_second: 100_000, burst: 100_000 },
       http: { cookie_secure: false },
