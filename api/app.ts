@@ -27,6 +27,7 @@ import {
 import { createContext } from './pipeline/request-context.ts';
 import { logRequest, type RequestLog } from './pipeline/request-log.ts';
 import { requireReady } from './pipeline/setup-gate.ts';
+import { wantsWelcomePage, welcomePage } from './pipeline/welcome-page.ts';
 import { findTarget } from './target.ts';
 import { noteExceeded } from './usage/quota.ts';
 
@@ -77,6 +78,7 @@ async function respond(
   const { deps } = pipeline;
   const preflight = preflightResponse(pipeline.cors, request);
   if (preflight !== undefined) return preflight;
+  if (match.route === undefined && wantsWelcomePage(request)) return await welcomePage(deps, request);
   const ready = match.route?.beforeSetup === true ? undefined : requireReady(deps, pipeline);
   if (ready !== undefined) await ready;
   const route = match.route ?? refuseWithoutRoute(match);
