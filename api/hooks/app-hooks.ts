@@ -173,7 +173,8 @@ export class AppHooks {
 
   async #load(cause: LoadCause): Promise<LoadResult> {
     const { deps, onLoaded } = this.#options;
-    const snapshot = await readCodeSnapshot(deps, this.app);
+    const { cronMinSec } = await this.#limit.find();
+    const snapshot = await readCodeSnapshot(deps, this.app, cronMinSec);
     const { files, readFaults, fingerprint } = snapshot;
     const isInEffect = fingerprint === this.#fingerprint && this.#registrations !== undefined;
     if (cause === 'changed' && isInEffect) {
@@ -187,7 +188,8 @@ export class AppHooks {
     try {
       const live = files.length === 0 ? undefined : await this.#open(snapshot);
       const faultsOfCode = live?.loaded.errors.map(toFileFault) ?? [];
-      faults = [...readFaults, ...this.#quarantine.faults(files), ...faultsOfCode];
+      const faultsOfJobs = live?.registrations.jobPolicy?.faults ?? [];
+      faults = [...readFaults, ...this.#quarantine.faults(files), ...faultsOfCode, ...faultsOfJobs];
       this.#replace(live, fingerprint);
     } catch (error) {
       const refusal = toRefusal(error);
@@ -203,7 +205,7 @@ export class AppHooks {
     return this.#currentResult();
   }
 
-  async #open({ files: all, env, fingerprint }: CodeSnapshot): Promise<Generation | undefined> {
+  async #open({ files: all, env }: CodeSnapshot): Promise<Generation | undefined> {
     const { deps, host, starts, handleCall, evict } = this.#options;
     const load = async (files: LoadFrame['files']) =>
       Generation.open({
@@ -211,8 +213,7 @@ export class AppHooks {
         starts,
         runner: await planRunner(deps, this.app),
         load: { ...this.path, generation: ++this.#generations, files, env },
-        fingerprint,
-        loadTimeoutMs: (await this.#limit.find()).timeoutMs,
+        limits: await this.#limit.find(),
         handleCall: (call, context) => handleCall(this.app, call, context),
         onLog: (line, request_id) => this.log.add({ ...line, request_id }),
         onOutput: (message) => this.log.add({ level: 'info', message }),

@@ -6,12 +6,20 @@ import type {
   RouteRegistration,
 } from '../../hook-runner/registrations.ts';
 import { type CustomRouteMatch, RouteTable } from './routes/match.ts';
-import type { WriteAction } from './ports.ts';
+import type { FileFault, WriteAction } from './ports.ts';
 
 /** The events that have handlers before and after one kind of write. */
 export interface WriteEvents {
   readonly before?: EventNameOf<'record'>;
   readonly after?: EventNameOf<'record'>;
+}
+
+/** What policy has to say of the jobs. */
+export interface JobPolicy {
+  /** The least time between two runs, in seconds. */
+  minSec: number;
+  /** One for each file with jobs that would run more often, and are left out. */
+  faults: readonly FileFault[];
 }
 
 /** The registrations of one generation. */
@@ -21,11 +29,14 @@ export class Registrations {
   readonly routes: readonly RouteRegistration[];
   /** The scheduled jobs. */
   readonly jobs: readonly JobRegistration[];
+  /** Undefined where the files register no job. */
+  readonly jobPolicy: JobPolicy | undefined;
   readonly #routeTable: RouteTable;
   readonly #writeEvents = new Map<string, Partial<Record<WriteAction, WriteEvents>>>();
 
-  constructor(files: readonly FileRegistrations[]) {
+  constructor(files: readonly FileRegistrations[], jobPolicy?: JobPolicy) {
     this.files = files;
+    this.jobPolicy = jobPolicy;
     this.routes = files.flatMap(({ routes }) => routes);
     this.#routeTable = new RouteTable(this.routes);
     this.jobs = files.flatMap(({ jobs }) => jobs);

@@ -8,7 +8,7 @@ import type { TenantPath } from '../scope.ts';
 import { AppHooks, type AppHooksOptions } from './app-hooks.ts';
 import { createSharedSlots } from './pool/slots.ts';
 import { makeRoom } from './pool/eviction.ts';
-import { readShare } from './pool/workspace-share.ts';
+import { applyPolicies } from './pool/apply-policies.ts';
 import { serveCustom } from './routes/serve.ts';
 import {
   AggregateLog,
@@ -132,7 +132,7 @@ export class HookRunners implements Hooks {
   onChange(change: Change): void {
     this.#options.schedule?.onChange(change);
     if (change.kind === 'hooks') this.refresh(change);
-    if (change.kind === 'policies') void this.#applyMemoryPolicy(change);
+    if (change.kind === 'policies') void this.#applyPolicies(change);
     if (change.kind === 'workspace' || change.kind === 'app') void this.#dropDeleted(change);
   }
 
@@ -140,7 +140,7 @@ export class HookRunners implements Hooks {
   resync(): void {
     this.#options.schedule?.read();
     for (const hooks of this.#apps.values()) void this.#reload(hooks);
-    void this.#applyMemoryPolicy({});
+    void this.#applyPolicies({});
   }
 
   drop(app: AppIdentity): void {
@@ -217,20 +217,10 @@ export class HookRunners implements Hooks {
     }
   }
 
-  /** Ends runners that policy gives other memory by now than they were started with; the next call starts another. */
-  async #applyMemoryPolicy({ workspace }: TenantPath): Promise<void> {
-    const { host, deps: { policies, observe } } = this.#options;
-    for (const hooks of this.#findIn({ workspace })) {
-      const { live, path } = hooks;
-      if (live === undefined) continue;
-      try {
-        host.setShare(path.workspace, await readShare(policies, path.workspace));
-        const { value } = await policies.range('hooks.memory_mb', path);
-        if (value !== live.memory_mb && hooks.live === live) hooks.stopRunner();
-      } catch (error) {
-        observe({ type: 'background_failed', task: 'refit hook runners', error: String(error) });
-      }
-    }
+  async #applyPolicies({ workspace }: TenantPath): Promise<void> {
+    const { host, deps } = this.#options;
+    const reload = (hooks: AppHooks) => this.#reload(hooks);
+    for (const hooks of this.#findIn({ workspace })) await applyPolicies(hooks, { host, deps, reload });
   }
 
   #sweepRunners(): void {

@@ -8,8 +8,8 @@ export interface RangeDefinition {
   meaning: string;
   min: number;
   max(config: Config): number;
-  /** `max`: the upper bound in effect. */
-  default: 'max' | ((config: Config) => number);
+  /** `min`, `max`: the bound in effect. */
+  default: 'min' | 'max' | ((config: Config) => number);
   /** The usable values, whatever the master sets. */
   usable?: readonly [min: number, max: number];
 }

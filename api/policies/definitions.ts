@@ -1,9 +1,7 @@
 // The built-in policies: their kind, the server's own bound, and their default.
 import { availableParallelism } from 'node:os';
 import type { AnyDefinition } from './definition-kinds.ts';
-
-/** The maximum of a quota without a limit. */
-export const unlimitedQuota = Number.MAX_SAFE_INTEGER;
+import { quotaDefinitions } from './quota-definitions.ts';
 
 const host = '(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\\[[0-9a-f:.]+\\])';
 /** 1 to 65535. */
@@ -104,6 +102,14 @@ export const policyDefinitions = {
     // A workspace has no more slots.
     usable: [1, 128],
   },
+  'hooks.cron_min_sec': {
+    kind: 'range',
+    meaning: 'Least time between two runs of a job of hooks, in seconds.',
+    min: 60,
+    max: () => 86_400,
+    default: 'min',
+    usable: [1, 86_400],
+  },
   'hooks.memory_mb': {
     kind: 'range',
     meaning: 'Memory of an app’s hook process in MB.',
@@ -157,77 +163,7 @@ export const policyDefinitions = {
     meaning: 'Ways in which end-users may sign in.',
     allowed: ['password', 'otp', 'oauth'],
   },
-  'quota.storage_mb': {
-    kind: 'range',
-    meaning:
-      'Size of tables, indexes and files, in MB of 1,048,576 bytes: of an app, and of a workspace with all its apps.',
-    min: 0,
-    max: () => 10_240,
-    default: 'max',
-  },
-  'quota.records': {
-    kind: 'range',
-    meaning: 'Records of an app, in all its collections.',
-    min: 0,
-    max: () => unlimitedQuota,
-    default: 'max',
-  },
-  'quota.upload_mb_per_sec': {
-    kind: 'range',
-    meaning: 'MB a second that a workspace may upload. Faster uploads are slowed down.',
-    min: 1,
-    max: () => 400,
-    default: 'max',
-  },
-  'quota.files': {
-    kind: 'range',
-    meaning: 'Files of an app.',
-    min: 0,
-    max: () => 100_000,
-    default: 'max',
-  },
-  'quota.collections': {
-    kind: 'range',
-    meaning: 'Collections of an app.',
-    min: 0,
-    max: () => 200,
-    default: 'max',
-  },
-  'quota.apps': {
-    kind: 'range',
-    meaning: 'Apps of a workspace.',
-    min: 0,
-    max: () => 100,
-    default: 'max',
-  },
-  'quota.users': {
-    kind: 'range',
-    meaning: 'End-users of a workspace.',
-    min: 0,
-    max: () => unlimitedQuota,
-    default: 'max',
-  },
-  'quota.mails_per_hour': {
-    kind: 'range',
-    meaning: 'Mails with codes and tokens that the users of a workspace may ask for in an hour.',
-    min: 0,
-    max: () => 1_000,
-    default: 'max',
-  },
-  'quota.mails_per_client_hour': {
-    kind: 'range',
-    meaning: 'The same from one client address.',
-    min: 0,
-    max: () => 100,
-    default: 'max',
-  },
-  'quota.requests_per_sec': {
-    kind: 'range',
-    meaning: 'Requests to an app in a second, from all callers. Administration requests do not count.',
-    min: 0,
-    max: () => unlimitedQuota,
-    default: 'max',
-  },
+  ...quotaDefinitions,
 } as const satisfies Record<string, AnyDefinition>;
 
 type Definitions = typeof policyDefinitions;

@@ -37,7 +37,10 @@ export function effectivePolicies({ config, cache }: { config: Config; cache: Po
       const { min, max } = spec;
       const { default: initial, usable: [minUsable, maxUsable] = [min, max] }: RangeDefinition =
         policyDefinitions[name];
-      const value = initial === 'max' ? max : Math.min(max, Math.max(min, initial(config)));
+      const bounds = { min, max };
+      const value = typeof initial === 'string'
+        ? bounds[initial]
+        : Math.min(max, Math.max(min, initial(config)));
       return { min, max, value: Math.min(maxUsable, Math.max(minUsable, value)) };
     },
     async toggle(name, at) {

@@ -2,7 +2,8 @@
 import { ApiError } from '../errors.ts';
 import type { SpentShares } from '../logging/spent-shares.ts';
 import type { HeaderList } from '../http/header-list.ts';
-import { type RangePolicy, unlimitedQuota } from '../policies/definitions.ts';
+import type { RangePolicy } from '../policies/definitions.ts';
+import { unlimitedQuota } from '../policies/quota-definitions.ts';
 import type { Policies } from '../policies/effective.ts';
 import type { TenantPath } from '../scope.ts';
 

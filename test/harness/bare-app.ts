@@ -19,7 +19,7 @@ import { PolicyCache } from '../../api/policies/cache.ts';
 import { Revocations } from '../../api/auth/tokens/revocations.ts';
 import { Passwords } from '../../api/auth/passwords/passwords.ts';
 import type { EnrolDeps } from '../../api/records/enrol.ts';
-import { unlimitedQuota } from '../../api/policies/definitions.ts';
+import { unlimitedQuota } from '../../api/policies/quota-definitions.ts';
 import type { WriteQuotas } from '../../api/usage/quotas.ts';
 import type { RecordHooks } from '../../api/hooks/ports.ts';
 import type { Publisher } from '../../api/realtime/ports.ts';

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Answer, as, type Caller, expectOk, patiently } from '../harness/api.ts';
 import { type ServerSettings, startServer, type TestServer } from '../harness/server.ts';
+import { permitFrequentJobs } from '../harness/set-up.ts';
 import { openStorefront, unlimited } from '../harness/storefront.ts';
 
 const apps = '/api/workspaces/acme/apps';
@@ -112,6 +113,7 @@ describe('other code, while the only runner has something to do for longer than 
 
   it('is scheduled once there is room for it, though nobody asks for its app', { timeout }, async () => {
     const [slow] = await holdRunner();
+    await permitFrequentJobs(admin);
     expectOk(await admin.post(apps, { id: 'b', name: 'b' }));
     await mkdir(dirname(fileOf('b')));
     await writeFile(fileOf('b'), `cronAdd('tick', '* * * * * *', () => console.log('tick'));`);

@@ -12,7 +12,7 @@ import type { FileFault } from '../ports.ts';
 export interface CodeSnapshot extends Pick<LoadFrame, 'files' | 'env'> {
   /** Faults of files that cannot be read. */
   readFaults: FileFault[];
-  /** Tells states of the code apart. */
+  /** Tells states of the code apart, and of the policy that its jobs go by. */
   fingerprint: string;
 }
 
@@ -20,11 +20,13 @@ export interface CodeSnapshot extends Pick<LoadFrame, 'files' | 'env'> {
 export async function readCodeSnapshot(
   deps: Pick<Deps, 'config' | 'databases' | 'secrets'>,
   app: AppIdentity,
+  cronMinSec: number,
 ): Promise<CodeSnapshot> {
   const read = await readFolder(hookFolder(deps.config, app));
   const files = read.flatMap(toSourceFile);
   const unread = read.flatMap(readFaults);
   const env = files.length === 0 ? {} : await openEnvironment(deps, app);
-  const fingerprint = createHash('sha256').update(JSON.stringify([files, unread, env])).digest('hex');
+  const fingerprint = createHash('sha256').update(JSON.stringify([files, unread, env, cronMinSec]))
+    .digest('hex');
   return { files, env, readFaults: unread, fingerprint };
 }

@@ -14,7 +14,9 @@ import type { HostedRunner, RunnerOptions, RunnerUse, SupervisedRunners } from '
 import type { ChannelEnd, Invocation } from '../rpc/invocation.ts';
 import { Registrations } from '../registrations.ts';
 import { RequestIds } from '../rpc/request-ids.ts';
+import { refuseFrequentJobs } from '../jobs/frequency.ts';
 import { loadCode, LoadFailed } from './load.ts';
+import type { RunLimits } from './run-limit.ts';
 
 /** One run of a handler. */
 export interface HandlerRun {
@@ -46,9 +48,7 @@ export interface GenerationOptions {
   runner: Omit<RunnerOptions, 'onOutput' | 'onPaused' | 'onSpent'>;
   /** Without its id. */
   load: Omit<LoadFrame, 'type' | 'id' | 'limits'>;
-  /** Tells states of the code apart. */
-  fingerprint: string;
-  loadTimeoutMs: number;
+  limits: Pick<RunLimits, 'timeoutMs' | 'cronMinSec'>;
   handleCall: (call: CallFrame, context: CallContext) => Promise<unknown>;
   onLog: (log: LogFrame, requestId: string | null) => void;
   onOutput: (text: string) => void;
@@ -62,7 +62,6 @@ const readyTimeoutMs = 3_000;
 /** A runner whose code is loaded. */
 export class Generation {
   readonly number: number;
-  readonly fingerprint: string;
   readonly loaded: LoadedFrame;
   readonly registrations: Registrations;
   readonly channel: Channel;
@@ -77,7 +76,13 @@ export class Generation {
 
   private constructor(
     options: GenerationOptions,
-    parts: { runner: HostedRunner; channel: Channel; loaded: LoadedFrame; requests: RequestIds },
+    parts: {
+      runner: HostedRunner;
+      channel: Channel;
+      loaded: LoadedFrame;
+      registrations: Registrations;
+      requests: RequestIds;
+    },
   ) {
     this.#options = options;
     this.#runner = parts.runner;
@@ -85,14 +90,13 @@ export class Generation {
     this.channel = parts.channel;
     this.loaded = parts.loaded;
     this.number = options.load.generation;
-    this.fingerprint = options.fingerprint;
-    this.registrations = new Registrations(parts.loaded.files);
+    this.registrations = parts.registrations;
   }
 
   /** Starts a runner and loads the code. Throws `RunnerRefused`, and `LoadFailed` when the code is to blame. */
   static async open(options: GenerationOptions): Promise<Generation> {
     const started = await options.starts.run(() => start(options), options.runner.workspace);
-    const { load, loadTimeoutMs: timeoutMs, handleCall } = options;
+    const { load, limits: { timeoutMs, cronMinSec }, handleCall } = options;
     const deadline = performance.now() + timeoutMs;
     const requestId = `load ${load.generation}`;
     const withoutSlot: CallContext['withoutSlot'] = (work) => started.channel.withoutSlot(work);
@@ -100,7 +104,8 @@ export class Generation {
       ...{ load, deadline, timeoutMs },
       handleCall: (call) => handleCall(call, { requestId, depth: 0, deadline, withoutSlot }),
     });
-    return new Generation(options, { ...started, loaded });
+    const registrations = await refuseFrequentJobs(loaded.files, cronMinSec);
+    return new Generation(options, { ...started, loaded, registrations });
   }
 
   /** True while it takes calls. */

@@ -1,4 +1,4 @@
-// How long a handler of an app may run, and how many at once: policies, remembered until any policy changes.
+// How long a handler of an app may run, how many at once, and how often jobs: policies, remembered until any policy changes.
 import type { Deps } from '../../deps.ts';
 
 /** The dependencies of the limits. */
@@ -9,6 +9,8 @@ export interface RunLimits {
   timeoutMs: number;
   /** Runs at once. */
   concurrency: number;
+  /** Seconds between two times of a job. */
+  cronMinSec: number;
 }
 
 /** The limits of one app's runs. */
@@ -34,7 +36,8 @@ export class RunLimit {
     const { revision } = policyCache;
     const { value: timeoutMs } = await policies.range('hooks.timeout_ms', this.#place);
     const { value: concurrency } = await policies.range('hooks.concurrency', this.#place);
-    this.#found = { revision, timeoutMs, concurrency };
+    const { value: cronMinSec } = await policies.range('hooks.cron_min_sec', this.#place);
+    this.#found = { revision, timeoutMs, concurrency, cronMinSec };
     return this.#found;
   }
 }

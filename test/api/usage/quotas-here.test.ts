@@ -1,6 +1,7 @@
 // The quotas of one process: writes that fail, and the share of one of several processes.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type RangePolicy, unlimitedQuota } from '../../../api/policies/definitions.ts';
+import type { RangePolicy } from '../../../api/policies/definitions.ts';
+import { unlimitedQuota } from '../../../api/policies/quota-definitions.ts';
 import type { Policies } from '../../../api/policies/effective.ts';
 import { Quotas } from '../../../api/usage/quotas.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';

@@ -4,11 +4,12 @@ import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { as, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
 import { startServer } from '../../../harness/server.ts';
-import { logInMaster, makeShop, setUp } from '../../../harness/set-up.ts';
+import { logInMaster, makeShop, permitFrequentJobs, setUp } from '../../../harness/set-up.ts';
 
 let own: OwnWorkspace;
 beforeAll(async () => {
   own = await ownWorkspace();
+  await permitFrequentJobs(own.master);
 });
 
 interface Line {
@@ -164,6 +165,7 @@ it('jobs run in one of several API processes, outlive a restart, and wake a runn
   try {
     const admin = await setUp(home.url);
     await makeShop(admin);
+    await permitFrequentJobs(admin);
     const schema = {
       id: 'ticks',
       kind: 'base',

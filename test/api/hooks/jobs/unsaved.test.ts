@@ -5,7 +5,7 @@ import { Pool } from '../../../../storage/connections/pool.ts';
 import { type Caller, expectOk } from '../../../harness/api.ts';
 import { endpointOf } from '../../../harness/database.ts';
 import { startServer, type TestServer } from '../../../harness/server.ts';
-import { makeShop, setUp } from '../../../harness/set-up.ts';
+import { makeShop, permitFrequentJobs, setUp } from '../../../harness/set-up.ts';
 
 let server: TestServer;
 let admin: Caller;
@@ -14,6 +14,7 @@ let hooks: string;
 beforeAll(async () => {
   server = await startServer();
   admin = await setUp(server.url);
+  await permitFrequentJobs(admin);
   hooks = `${await makeShop(admin)}/hooks`;
 });
 afterAll(() => server.stop());

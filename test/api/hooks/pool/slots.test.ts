@@ -30,7 +30,7 @@ function settled(): Promise<void> {
 
 /** What policy says. */
 function limitOf(concurrency: number) {
-  const known = { timeoutMs: 1, concurrency };
+  const known = { timeoutMs: 1, concurrency, cronMinSec: 60 };
   return { known, find: () => Promise.resolve(known) };
 }
 
