@@ -29,7 +29,7 @@ type RemoveDeps =
     | 'now'
   >
   & {
-    config: Pick<Config, 'hooks'>;
+    config: Pick<Config, 'hooks' | 'data_dir'>;
     hooks: Pick<Hooks, 'drop'>;
   };
 

@@ -28,6 +28,8 @@ export type LogEvent =
   | { type: 'background_failed'; task: string; error: string }
   | { type: 'database_lost'; error: string }
   | { type: 'workspace_reaped'; database: string }
+  /** An app or workspace is deleted whose hook files are in a folder of the operator's own, and stay there. */
+  | { type: 'hook_files_kept'; folder: string }
   /** Blobs that no file needed were removed. */
   | { type: 'blobs_swept'; removed: number }
   /** Audit entries were removed, as `audit.retention_days` says. */
@@ -54,6 +56,7 @@ const levels: Record<LogEvent['type'], Level> = {
   background_failed: 'error',
   database_lost: 'warn',
   workspace_reaped: 'info',
+  hook_files_kept: 'warn',
   blobs_swept: 'info',
   audit_pruned: 'info',
   mail_failed: 'warn',

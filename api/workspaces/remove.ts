@@ -13,7 +13,7 @@ import { HookFilesTombstone } from '../hooks/files/tombstones.ts';
 import { failNoWorkspace } from '../target.ts';
 
 type RemoveDeps = Pick<Deps, 'observe' | 'databases' | 'definitions' | 'revocations' | 'newId' | 'now'> & {
-  config: Pick<Config, 'hooks'>;
+  config: Pick<Config, 'hooks' | 'data_dir'>;
   hooks: Pick<Hooks, 'dropWorkspace'>;
   upkeep: Pick<Deps['upkeep'], 'poke'>;
 };

@@ -47,6 +47,7 @@ export type BareDeps =
   & Pick<Deps, 'recordCache' | 'writeOrder'>
   & EnrolDeps
   & {
+    config: { data_dir: string };
     realtime: Publisher;
     hooks: RecordHooks;
     quotas: WriteQuotas;
@@ -90,7 +91,7 @@ export function bareDeps(storage: Storage, { now, newId }: Pick<Deps, 'now' | 'n
     ...bareRights(storage, { now, newId }),
     realtime: { publish: () => undefined },
     hooks: noHooks,
-    config: { hooks: hookSettings('/nowhere') },
+    config: { data_dir: '/nowhere', hooks: hookSettings('/nowhere/hooks') },
     observe: () => undefined,
     now,
     newId,

@@ -1,6 +1,7 @@
 // Hook files of what is being deleted: moved aside before the deletion counts, so that whenever the process dies they are
-// either still those of their app or nobody's. A later app of the same id would run them otherwise.
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+// either still those of their app or nobody's. A later app of the same id would run them otherwise. In a folder of the
+// operator's own they stay: they may be the only copy.
+import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isSameApp } from '../../../storage/workspace/apps.ts';
 import { unlessMissing } from '../../../storage/sql/error-code.ts';
@@ -11,7 +12,7 @@ import type { Deps } from '../../deps.ts';
 import { logFailure } from '../../logging/events.ts';
 import { hookFolder, removeEmpty } from './folder.ts';
 
-type TombstoneDeps = Pick<Deps, 'databases' | 'observe'> & { config: Pick<Config, 'hooks'> };
+type TombstoneDeps = Pick<Deps, 'databases' | 'observe'> & { config: Pick<Config, 'hooks' | 'data_dir'> };
 
 /** Whose files, by names that are never used again: the schema of an app, the database of a workspace. */
 export type DeletedOwner = { workspace: string; app: string; schema: string } | {
@@ -46,6 +47,7 @@ export class HookFilesTombstone {
   /** Moves the files aside. What the disk refuses does not keep anything from being deleted. */
   async create(owner: DeletedOwner): Promise<void> {
     this.#owner = owner;
+    if (!isServersFolder(this.#deps)) return;
     await attempt(this.#deps, async () => {
       const { folder, aside } = tombstonePaths(this.#deps, owner);
       await mkdir(dirname(aside), { recursive: true, mode: 0o700 });
@@ -56,16 +58,26 @@ export class HookFilesTombstone {
     });
   }
 
-  /** Removes the files: the deletion is done. */
+  /** Removes the files, or says where they stay: the deletion is done. */
   async remove(): Promise<void> {
     const owner = this.#owner;
     if (owner === undefined) return;
     const { folder, aside } = tombstonePaths(this.#deps, owner);
     await attempt(this.#deps, async () => {
+      if (!isServersFolder(this.#deps)) {
+        const isThere = await unlessMissing(access(folder).then(() => true)) ?? false;
+        if (isThere) this.#deps.observe({ type: 'hook_files_kept', folder });
+        return;
+      }
       await rm(this.#isMoved ? aside : folder, { recursive: true, force: true });
       if ('app' in owner) await removeEmpty(dirname(folder));
     });
   }
+}
+
+/** True where the files are the server's: in a `hooks.dir` of the operator's own, nothing is moved or removed. */
+function isServersFolder({ config: { hooks, data_dir } }: TombstoneDeps): boolean {
+  return hooks.dir === join(data_dir, 'hooks');
 }
 
 /** Brings back or removes what a process that died has moved aside and left there. To be called before requests are let in. */

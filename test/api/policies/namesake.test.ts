@@ -51,7 +51,7 @@ afterAll(async () => {
 
 /** What a deletion works on that comes to nothing. */
 const untouched = {
-  config: { hooks: hookSettings('/nowhere') },
+  config: { data_dir: '/nowhere', hooks: hookSettings('/nowhere/hooks') },
   blobs: new LocalBlobs('/nowhere'),
   hooks: { drop: unasked, dropWorkspace: unasked },
   upkeep: { poke: unasked },

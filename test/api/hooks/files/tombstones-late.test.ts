@@ -14,13 +14,15 @@ import { type BareApp, bareApp } from '../../../harness/bare-app.ts';
 import { hookSettings } from '../../../harness/hook-settings.ts';
 
 let app: BareApp;
+let dataDir: string;
 let dir: string;
 let definition: AppDefinition;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'tombstone-'));
+  dataDir = await mkdtemp(join(tmpdir(), 'tombstone-'));
+  dir = join(dataDir, 'hooks');
 });
-afterAll(() => rm(dir, { recursive: true }));
+afterAll(() => rm(dataDir, { recursive: true }));
 beforeEach(async () => {
   app = await bareApp();
   definition = await app.definition();
@@ -44,7 +46,11 @@ async function putLate(
 ): Promise<unknown> {
   const { databases, newId, now } = app.deps;
   const hooks = hookSettings(dir);
-  const tombstone = new HookFilesTombstone({ config: { hooks }, databases, observe: () => undefined });
+  const tombstone = new HookFilesTombstone({
+    config: { hooks, data_dir: dataDir },
+    databases,
+    observe: () => undefined,
+  });
   // Nothing is loaded from such a file.
   const loader: HookLoader = {
     reload: () => Promise.reject(new Error('loaded')),

@@ -11,23 +11,35 @@ import { type BareApp, bareApp } from '../../../harness/bare-app.ts';
 import { hookSettings } from '../../../harness/hook-settings.ts';
 
 let app: BareApp;
+let dataDir: string;
 let dir: string;
 let database: string;
 let schema: string;
 const failures: unknown[] = [];
 
+/** Of a server whose hook files are the operator's own. */
+function depsOfOperator(): ConstructorParameters<typeof HookFilesTombstone>[0] {
+  const { config, ...rest } = deps();
+  return { ...rest, config: { ...config, data_dir: '/elsewhere' } };
+}
+
 function deps(): ConstructorParameters<typeof HookFilesTombstone>[0] {
   const hooks = hookSettings(dir);
-  return { config: { hooks }, databases: app.deps.databases, observe: (fact) => failures.push(fact) };
+  return {
+    config: { hooks, data_dir: dataDir },
+    databases: app.deps.databases,
+    observe: (fact) => failures.push(fact),
+  };
 }
 
 beforeAll(async () => {
   app = await bareApp();
-  dir = await mkdtemp(join(tmpdir(), 'tombstone-'));
+  dataDir = await mkdtemp(join(tmpdir(), 'tombstone-'));
+  dir = join(dataDir, 'hooks');
   ({ schema, workspace: { database } } = await app.definition());
 });
 afterAll(async () => {
-  await rm(dir, { recursive: true });
+  await rm(dataDir, { recursive: true });
   await app.end();
 });
 beforeEach(async () => {
@@ -127,6 +139,26 @@ describe('the hook files of an app', () => {
     await nothing.during(() => nothing.create({ workspace: 'acme', app: 'without', schema }));
     await nothing.remove();
     expect(await left()).toEqual([]);
+    expect(failures).toEqual([]);
+  });
+
+  it('stay in a folder of the operator’s own, which the log names', async () => {
+    for (const owner of [{ workspace: 'acme', app: 'shop', schema }, { workspace: 'acme', database }]) {
+      failures.length = 0;
+      const tombstone = new HookFilesTombstone(depsOfOperator());
+      await tombstone.create(owner);
+      await tombstone.remove();
+      expect(await isThere('acme', 'shop', 'a.js')).toBe(true);
+      const folder = join(dir, 'acme', ...'app' in owner ? ['shop'] : []);
+      expect(failures).toEqual([{ type: 'hook_files_kept', folder }]);
+    }
+    failures.length = 0;
+  });
+
+  it('are no matter where the operator’s folder has none', async () => {
+    const tombstone = new HookFilesTombstone(depsOfOperator());
+    await tombstone.create({ workspace: 'acme', app: 'bare', schema });
+    await tombstone.remove();
     expect(failures).toEqual([]);
   });
 });
