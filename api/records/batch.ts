@@ -25,7 +25,7 @@ import { lockInOrder } from './relations/lock-order.ts';
 import { withErrorPrefix } from './input/error-prefix.ts';
 import { type Rehearsal, startRehearsal } from './hooks/rehearsal.ts';
 import { removeRehearsed } from './remove.ts';
-import { updateRehearsed } from './update.ts';
+import { updateRehearsed, writtenByUpdate } from './update.ts';
 import { commitOnce, type Committed } from './write.ts';
 
 /** The response that one write would have had by itself. */
@@ -182,8 +182,8 @@ async function perform(
     }
     case 'PATCH': {
       const update = { access, now, id: write.id, input: write.input };
-      const record = await updateRehearsed(writeScope(context, target), update, rehearsal);
-      return { result: { status: 200, body: record }, written: [{ type: 'record_updated', record }] };
+      const updated = await updateRehearsed(writeScope(context, target), update, rehearsal);
+      return { result: { status: 200, body: updated.record }, written: writtenByUpdate(updated) };
     }
     case 'DELETE': {
       const removal = { access, now, id: write.id };

@@ -1,11 +1,13 @@
 // Changing a record. Fields that the body leaves out stay as they are.
 import { shownValue } from '../../storage/app/records/candidate.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
-import { type CheckedVersion, selectVersion } from '../../storage/app/records/versions.ts';
-import { selectChecked } from '../../storage/app/records/records.ts';
+import { type CheckedVersion, selectUnchanged, selectVersion } from '../../storage/app/records/versions.ts';
+import { type ChangedFields, selectChecked } from '../../storage/app/records/records.ts';
+import type { WriteRestriction } from '../../storage/app/records/restriction.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import type { RecordPlan, StoredRecord } from '../../storage/app/records/plan.ts';
 import { hookActor } from '../hooks/actor.ts';
+import type { WrittenRecord } from './announce.ts';
 import type { RecordCaller, WriteHooks } from '../hooks/ports.ts';
 import { fail } from '../errors.ts';
 import { type Access, refuse } from '../rules/access.ts';
@@ -37,7 +39,14 @@ export interface RecordUpdate {
   version?: string;
 }
 
-/** The record can change while its before-hooks run: it is read, and they run, so often. */
+/** A record after an update. */
+export interface UpdatedRecord {
+  record: StoredRecord;
+  /** False when it had all of the values already: then it is as it was, its `updated_at` included. */
+  isChanged: boolean;
+}
+
+/** The record can change while its before-hooks run, and while it is looked at: it is read, and they run, so often. */
 const maxAttempts = 3;
 
 /**
@@ -90,32 +99,34 @@ async function commitUpdate(
     input: update.input,
     hooks: update.hooked === undefined ? undefined : 'before',
   }, async (context) => {
-    const record = await applyUpdate(writeScope(context, target), update);
-    return { result: record, written: record === undefined ? [] : [{ type: 'record_updated', record }] };
+    const updated = await applyUpdate(writeScope(context, target), update);
+    return { result: updated?.record, written: writtenByUpdate(updated) };
   });
 }
 
-/**
- * Changes a record within a transaction, with its hooks where that is rehearsed, and returns it as it is then. Throws what an
- * update throws.
- */
+/** The record that an update has changed, for those who announce it. */
+export function writtenByUpdate(updated: UpdatedRecord | undefined): WrittenRecord[] {
+  return updated?.isChanged === true ? [{ type: 'record_updated', record: updated.record }] : [];
+}
+
+/** Changes a record within a transaction, with its hooks where that is rehearsed. Throws what an update throws. */
 export async function updateRehearsed(
   scope: WriteScope,
   update: RecordUpdate,
   rehearsal: Rehearsal | undefined,
-): Promise<StoredRecord> {
+): Promise<UpdatedRecord> {
   const collection = scope.target.collection.id;
   if (rehearsal?.concerns(collection, 'update') !== true) return present(await applyUpdate(scope, update));
   const { candidate, record: previous, version } = await previewUpdate(scope, update);
   const write = { action: 'update', collection, record: candidate, previous } as const;
   const changes = applyHookChanges(update.input, rehearsal.hookChanges(write));
-  const record = present(await applyUpdate(scope, { ...update, ...changes, version }));
-  rehearsal.addDone({ ...write, record });
-  return record;
+  const updated = present(await applyUpdate(scope, { ...update, ...changes, version }));
+  rehearsal.addDone({ ...write, record: updated.record });
+  return updated;
 }
 
-function present(record: StoredRecord | undefined): StoredRecord {
-  return record ?? fail('conflict', 'the record changed while it was looked at; try again');
+function present(updated: UpdatedRecord | undefined): UpdatedRecord {
+  return updated ?? fail('conflict', 'the record changed while it was looked at; try again');
 }
 
 /** A record, and the same record as an update would make it. */
@@ -158,31 +169,45 @@ function changedBy(
 export async function applyUpdate(
   scope: WriteScope,
   { access, id, input, now, hooked, version }: RecordUpdate,
-): Promise<StoredRecord | undefined> {
-  const { plan, connection, statements } = scope;
+): Promise<UpdatedRecord | undefined> {
+  const { plan, connection } = scope;
   refuseBuiltIn(scope.target);
   const body = hooked?.body ?? input;
   if (!isUuid(id)) failMissing(id);
   const changed = { ...await readChange(scope, id, input), byOthers: hooked?.fields };
   const restriction = writeRestriction(access, scope, body, changed);
   const change = { id, now: now.toISOString(), ...changed };
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const record = await storeChange(scope, { ...change, version }, restriction);
+    if (record !== undefined) return { record, isChanged: true };
+    // The refusal goes by the record as it is now, which may be another than the statement met.
+    const found = await connection.run((sql) => selectUnchanged(sql, plan, change, restriction.rule));
+    if (found === undefined) failMissing(id);
+    if (!found.passes) break;
+    await refuseUnreachable(access, scope, changed);
+    if (version !== undefined && found.version !== version) return undefined;
+    if (!found.differs) return { record: found.record, isChanged: false };
+  }
+  return refuse(access);
+}
+
+/** Undefined when the statement has changed nothing. */
+async function storeChange(
+  { plan, connection, statements }: WriteScope,
+  { version, ...change }: ChangedFields & { version: string | undefined },
+  restriction: WriteRestriction,
+): Promise<StoredRecord | undefined> {
   const store = (sql: Sql) =>
     version === undefined
       ? statements.update(sql, plan, change, restriction)
       : statements.updateVersion(sql, plan, { ...change, version }, restriction);
   try {
-    const updated = mayExceedLength(changed.values)
+    return mayExceedLength(change.values)
       ? await connection.transaction((sql) => store(sql).then(undoTooLong))
       : await connection.run(store);
-    if (updated !== undefined) return updated;
   } catch (error) {
     throw explainWriteError(error, plan);
   }
-  // The refusal goes by the record as it is now, which may be another than the statement met.
-  const found = await connection.run((sql) => selectChecked(sql, plan, id, restriction.rule));
-  if (found === undefined) failMissing(id);
-  if (found.passes) await refuseUnreachable(access, scope, changed);
-  return found.passes && version !== undefined ? undefined : refuse(access);
 }
 
 /** Throws `400 validation` for a record that has become too long, which is known only once it is written. */

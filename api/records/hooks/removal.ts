@@ -47,7 +47,7 @@ async function updateEmptied(
   const update = { access: unboundedAccess('update', now), id: record.id, now };
   const changed = changes === undefined
     ? record
-    : await applyUpdate(scope, { ...update, ...applyHookChanges({}, changes) }) ?? record;
+    : (await applyUpdate(scope, { ...update, ...applyHookChanges({}, changes) }))?.record ?? record;
   rehearsal.addDone({ ...write, record: changed });
   return { record: changed, previous };
 }

@@ -7,6 +7,7 @@ export const bool: Kind = {
   // Through text: the driver sends a boolean with another parameter type than a null, which would be another statement.
   cast: '::text::boolean',
   output: '',
+  identity: '',
   comparable: 'boolean',
   isLowerCase: false,
   settings: ['index'],

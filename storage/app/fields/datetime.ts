@@ -6,6 +6,7 @@ export const datetime: Kind = {
   column: 'timestamptz(3)',
   cast: '::text::timestamptz',
   output: '::text',
+  identity: '',
   comparable: 'datetime',
   isLowerCase: false,
   settings: ['unique', 'index'],

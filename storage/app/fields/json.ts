@@ -11,6 +11,8 @@ export const json: Kind = {
   cast: '::text::jsonb',
   // As text, since the driver would parse it.
   output: '::text',
+  // Numbers that are equal, say 1 and 1.0, may have other digits.
+  identity: '::text',
   comparable: 'json',
   isLowerCase: false,
   settings: [],

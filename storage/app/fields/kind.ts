@@ -30,6 +30,8 @@ export interface Kind {
   readonly cast: string;
   /** Follows a column where it is selected. */
   readonly output: string;
+  /** Follows a value where it is compared with another to see whether they are the same in a response. */
+  readonly identity: string;
   readonly comparable: Comparable;
   /** True when values are stored in lower case. A filter then lowers what it compares them with. */
   readonly isLowerCase: boolean;

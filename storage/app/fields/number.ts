@@ -7,6 +7,7 @@ export const number: Kind = {
   column: 'double precision',
   cast: '::double precision',
   output: '',
+  identity: '',
   comparable: 'number',
   isLowerCase: false,
   settings: ['min', 'max', 'unique', 'index'],

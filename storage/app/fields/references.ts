@@ -7,6 +7,7 @@ export const referenceKind: Omit<Kind, 'settings' | 'settingFaults' | 'reader' |
   column: 'uuid',
   cast: '::uuid',
   output: '',
+  identity: '',
   comparable: 'uuid',
   isLowerCase: false,
   fromDatabase: undefined,

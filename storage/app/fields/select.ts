@@ -11,6 +11,7 @@ export const select: Kind = {
   column: 'text collate "C"',
   cast: '::text',
   output: '',
+  identity: '',
   comparable: 'text',
   isLowerCase: false,
   settings: ['options', 'unique', 'index'],

@@ -48,6 +48,7 @@ export const stringKind: Omit<Kind, 'reader'> = {
   column: 'text collate "C"',
   cast: '::text',
   output: '',
+  identity: '',
   comparable: 'text',
   isLowerCase: false,
   settings: ['min', 'max', 'unique', 'index'],

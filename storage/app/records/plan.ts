@@ -9,6 +9,7 @@ import { planField, type PlannedField } from './planned-field.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
 import { RecordRows } from './rows.ts';
 import { recordAlias, type Where } from './restriction.ts';
+import { differsSql } from './difference.ts';
 import { setUpdatedAt } from './updated-at.ts';
 import { snapshotColumn } from '../../sql/snapshot.ts';
 import { type Statement, Statements } from '../../connections/statements.ts';
@@ -130,7 +131,10 @@ export class RecordPlan {
     );
   }
 
-  /** Updates the fields at these positions: `$1` id, `$2` updated_at, then their values. */
+  /**
+   * Updates the fields at these positions: `$1` id, `$2` updated_at, then their values. A record that has all of these
+   * values is left as it is.
+   */
   update(positions: readonly number[], where: string): Statement {
     return this.#updates.of(`${positions.join()} ${where}`, () => {
       const changes = positions.map((position, index) => {
@@ -139,7 +143,8 @@ export class RecordPlan {
       });
       const condition = where === '' ? '' : ` and ${where}`;
       return `${this.#comment}update ${this.#records} set ${setUpdatedAt}${changes.join('')} ` +
-        `where "id" = $1::uuid${condition} returning ${this.columns}`;
+        `where "id" = $1::uuid and ${differsSql(this.fields, positions, 3)}${condition} ` +
+        `returning ${this.columns}`;
     });
   }
 

@@ -103,8 +103,8 @@ export async function selectChecked(
 }
 
 /**
- * Changes a record; undefined when there is none, or when the stored one does not pass the restriction. PostgreSQL
- * tests the version that it changes, whatever happened meanwhile. Throws `StorageError` as an insert does.
+ * Changes a record; undefined when there is none, when the stored one does not pass the restriction, or when it has all of
+ * these values already. PostgreSQL tests the version that it changes, whatever happened meanwhile. Throws `StorageError` as an insert does.
  */
 export async function updateFields(
   sql: Sql,

@@ -1,5 +1,6 @@
 // Row versions of records: a change that applies only if the record is still the one that was read.
 import type { Sql } from '../../connections/pool.ts';
+import { differsSql } from './difference.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
 import { type ChangedFields, type CheckedRecord, firstValue } from './records.ts';
 import {
@@ -36,7 +37,36 @@ export async function selectVersion(
   return { record: plan.record(row), passes: row.at(-1) === true, version: String(row.at(-2)) };
 }
 
-/** Changes a record of this version; undefined when there is none, or it does not pass the restriction. */
+/** A record of one version, and how a change that was not made finds it. */
+export interface UnchangedRecord extends CheckedVersion {
+  /** True when the change would give it another value. */
+  differs: boolean;
+}
+
+/** One record that a change has left as it is; undefined when there is none. */
+export async function selectUnchanged(
+  sql: Sql,
+  plan: RecordPlan,
+  { id, positions, values }: Omit<ChangedFields, 'now'>,
+  rule?: Restriction,
+): Promise<UnchangedRecord | undefined> {
+  const where = whereSql([rule], 2 + values.length);
+  const passes = where.text === '' ? 'true' : `(${where.text}) is true`;
+  const text =
+    `select ${plan.columns}, ${versionColumn}, ${passes}, ${differsSql(plan.fields, positions, 2)} ` +
+    `from ${plan.table} as ${recordAlias} where ${recordAlias}."id" = $1::uuid`;
+  const [row] = await selectRows(sql, { text }, [id, ...values, ...where.params]);
+  if (row === undefined) return undefined;
+  const [version, isPassing, differs] = row.slice(-3);
+  return {
+    record: plan.record(row),
+    version: String(version),
+    passes: isPassing === true,
+    differs: differs === true,
+  };
+}
+
+/** Changes a record of this version; undefined where `updateFields` says so too, and when the version is another. */
 export async function updateVersion(
   sql: Sql,
   plan: RecordPlan,

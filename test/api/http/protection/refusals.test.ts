@@ -52,8 +52,10 @@ describe('finding-7: an address that has had its requests', () => {
     expect((await caller.get('/healthz')).status).toBe(200);
     expect((await caller.get('/readyz')).status).toBe(429);
     const statuses = new Set<number>();
-    for (let count = 0; count < 400 && !statuses.has(429); count++) {
-      statuses.add((await caller.get('/healthz')).status);
+    // Many at once: one after the other, a slow machine asks no faster than the bucket fills.
+    for (let round = 0; round < 20 && !statuses.has(429); round++) {
+      const responses = await Promise.all(Array.from({ length: 100 }, () => caller.get('/healthz')));
+      for (const { status } of responses) statuses.add(status);
     }
     expect(statuses).toEqual(new Set([200, 429]));
   });
