@@ -8,6 +8,8 @@ interface CodeRow {
   status: number;
   /** Other statuses that the code comes with. */
   also?: readonly number[];
+  /** True when the response can have `errors`. */
+  hasErrors?: true;
   meaning: string;
 }
 
@@ -15,6 +17,7 @@ interface CodeRow {
 export const errorCodes = {
   validation: {
     status: 400,
+    hasErrors: true,
     meaning: 'The body, a parameter or a query value is missing, unknown or of the wrong type.',
   },
   policy_violation: { status: 400, meaning: 'A value lies outside the limit that a higher level sets.' },
@@ -40,7 +43,11 @@ export const errorCodes = {
     status: 405,
     meaning: 'The path exists, but not with this method. `Allow` lists its methods.',
   },
-  conflict: { status: 409, meaning: 'The value already exists, or the object is still referenced.' },
+  conflict: {
+    status: 409,
+    hasErrors: true,
+    meaning: 'The value already exists, or the object is still referenced.',
+  },
   payload_too_large: { status: 413, meaning: 'The body is too large.' },
   range_not_satisfiable: {
     status: 416,
@@ -74,25 +81,75 @@ export const errorCodes = {
 /** A code of the table above. */
 export type ErrorCode = keyof typeof errorCodes;
 
-/** An error that the client sees as `{ code, message }`, with the status of the table. */
+/** Every `code` that one of the `errors` of a response can carry, with its meaning. Hooks may use others. */
+export const fieldErrorCodes = {
+  required: 'The value is missing, or null.',
+  unknown: 'Nothing has this name.',
+  not_found: 'The value names something that does not exist, or that the caller may not read.',
+  taken: 'The value must be unique, and something else has it.',
+  invalid: 'The value is wrong in another way, which `message` says.',
+} as const;
+
+/** One wrong member of a body, query or parameter. */
+export interface FieldError {
+  /** The path of the member: names and positions, with dots between them. */
+  field: string;
+  reason: string;
+  /** A code of the table above, or of a hook. Left out where the reason says it. */
+  code?: string;
+}
+
+/** The reasons that have a code of their own; that of all others is `invalid`. */
+export const reasons = { required: 'is required', unknown: 'unknown field' } as const;
+
+/** An error that the client sees as an `ErrorBody`, with the status of the table. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly headers: HeaderList;
   /** The HTTP status: that of its code, unless the code has several. */
   readonly status: number;
+  /** The members that the error is about; empty for an error about something else. */
+  readonly errors: readonly FieldError[];
 
   constructor(
     code: ErrorCode,
     message: string,
     headers: HeaderList = [],
-    status: number = errorCodes[code].status,
+    { status, errors }: { status?: number; errors?: readonly FieldError[] } = {},
   ) {
     super(message);
     this.name = 'ApiError';
     this.code = code;
     this.headers = headers;
-    this.status = status;
+    this.status = status ?? errorCodes[code].status;
+    this.errors = errors ?? [];
   }
+}
+
+/** The body of an error response. `errors` is left out for an error that is about no member. */
+export interface ErrorBody {
+  code: string;
+  message: string;
+  errors?: { path: string; code: string; message: string }[];
+}
+
+/** The body of the response to a request that failed. */
+export function errorBody({ code, message, errors }: ApiError): ErrorBody {
+  if (errors.length === 0) return { code, message };
+  return {
+    code,
+    message,
+    errors: errors.map(({ field, reason, code }) => ({
+      path: field,
+      code: code ?? codeOf(reason),
+      message: reason,
+    })),
+  };
+}
+
+function codeOf(reason: string): keyof typeof fieldErrorCodes {
+  if (reason === reasons.required) return 'required';
+  return reason === reasons.unknown ? 'unknown' : 'invalid';
 }
 
 /** Throws an `ApiError`, which ends the request. */
@@ -104,18 +161,20 @@ export function fail(
   throw new ApiError(code, message, headers);
 }
 
-/** One wrong member of a body, query or parameter. */
-export interface FieldError {
-  field: string;
-  reason: string;
+/** An error about members. Its message names them all: `<field>: <reason>; <field>: <reason>`. */
+export function fieldsError(code: ErrorCode, errors: readonly FieldError[]): ApiError {
+  const parts = errors.map(({ field, reason }) => field === '' ? reason : `${field}: ${reason}`);
+  return new ApiError(code, parts.join('; '), [], { errors });
 }
 
-/** Throws `400 validation` with all field errors at once: `<field>: <reason>; <field>: <reason>`. */
+/** Throws `400 validation` with all field errors at once. */
 export function failValidation(errors: readonly FieldError[]): never {
-  fail(
-    'validation',
-    errors.map(({ field, reason }) => field === '' ? reason : `${field}: ${reason}`).join('; '),
-  );
+  throw fieldsError('validation', errors);
+}
+
+/** Throws `409 conflict` for a value that must be unique, and that something else has. */
+export function failTaken(field: string, reason: string): never {
+  throw new ApiError('conflict', reason, [], { errors: [{ field, reason, code: 'taken' }] });
 }
 
 /** For `catch`: returns null for `404 not_found`, and throws any other error again. */

@@ -3,7 +3,7 @@ import { selectApps } from '../../storage/workspace/apps.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
 import type { Deps } from '../deps.ts';
-import { fail, failValidation } from '../errors.ts';
+import { failTaken, failValidation } from '../errors.ts';
 import { array, string } from '../contract/schema.ts';
 
 /** A person's name; may be empty. */
@@ -23,7 +23,9 @@ export async function checkApps(
   const { items } = await databases.workspace(database).run((sql) => selectApps(sql, request, wanted));
   const missing = wanted.filter((id) => !items.some((app) => app.id === id));
   if (missing.length > 0) {
-    failValidation(missing.map((id) => ({ field: 'app_ids', reason: `app "${id}" does not exist` })));
+    failValidation(
+      missing.map((id) => ({ field: 'app_ids', reason: `app "${id}" does not exist`, code: 'not_found' })),
+    );
   }
   return wanted;
 }
@@ -31,10 +33,10 @@ export async function checkApps(
 /** Turns the violation of a unique constraint into the response for it; anything else goes on as it is. */
 export function refuseDuplicateAdmin(error: unknown): never {
   if (error instanceof StorageError && error.constraint === 'admins_workspace_email') {
-    fail('conflict', 'an admin with this email already exists');
+    failTaken('email', 'an admin with this email already exists');
   }
   if (error instanceof StorageError && error.constraint === 'admins_pkey') {
-    fail('conflict', 'an admin with this id already exists');
+    failTaken('id', 'an admin with this id already exists');
   }
   throw error;
 }

@@ -3,7 +3,7 @@ import type { CallTable } from '../../hook-runner/calls.ts';
 import type { CallFrame } from '../../hook-runner/protocol.ts';
 import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
 import type { Deps } from '../deps.ts';
-import { fail, nullIfNotFound } from '../errors.ts';
+import { failValidation, nullIfNotFound } from '../errors.ts';
 import { toPageRequest } from '../contract/page-query.ts';
 import type { RecordTarget } from '../records/collection.ts';
 import { createRecord } from '../records/create.ts';
@@ -116,7 +116,7 @@ function targetOf(app: AppDefinition, id: string): RecordTarget {
 function refuseBadPage(members: Record<string, number | undefined>): void {
   for (const [name, value] of Object.entries(members)) {
     if (value !== undefined && (!Number.isSafeInteger(value) || value < 1)) {
-      fail('validation', `${name}: must be a whole number of at least 1`);
+      failValidation([{ field: name, reason: 'must be a whole number of at least 1' }]);
     }
   }
 }

@@ -5,7 +5,7 @@ import { isUuid } from '../../storage/sql/ids.ts';
 import { shownValue } from '../../storage/app/records/candidate.ts';
 import { planFor } from '../../storage/app/records/plan.ts';
 import type { Deps } from '../deps.ts';
-import { fail } from '../errors.ts';
+import { failValidation } from '../errors.ts';
 import { exactTopic } from '../realtime/topic.ts';
 import { failNoCollection } from '../target.ts';
 import { isObject } from '../hooks/rpc/frames.ts';
@@ -36,14 +36,17 @@ export function publishForHook(
 ): null {
   const collection = app.collections.get(name) ?? failNoCollection(name);
   if (!namePattern.test(type)) {
-    fail('validation', 'event: must be a letter and up to 63 letters, digits or characters of "_.:-"');
+    failValidation([{
+      field: 'event',
+      reason: 'must be a letter and up to 63 letters, digits or characters of "_.:-"',
+    }]);
   }
   const lower = type.toLowerCase();
   if (lower.startsWith('record_') || reserved.includes(lower)) {
-    fail('validation', `event: "${type}" is a name of the server's own events`);
+    failValidation([{ field: 'event', reason: `"${type}" is a name of the server's own events` }]);
   }
   if (Buffer.byteLength(JSON.stringify(data)) > maxDataBytes) {
-    fail('validation', `data: must have at most ${maxDataBytes} bytes as JSON`);
+    failValidation([{ field: 'data', reason: `must have at most ${maxDataBytes} bytes as JSON` }]);
   }
   const fields = fieldsOf(app, collection, data);
   const id = idOf(data);

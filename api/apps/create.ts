@@ -15,7 +15,7 @@ import type { Config } from '../../supervisor/protocol.ts';
 import { type Caller, readActorName } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
-import { fail } from '../errors.ts';
+import { failTaken } from '../errors.ts';
 import { loadEarlyFiles } from '../hooks/files/reload.ts';
 import { logFailure } from '../logging/events.ts';
 import { lockWorkspace } from '../target.ts';
@@ -61,7 +61,7 @@ export async function createApp(
       origin: caller.origin,
     });
     return { app, left };
-  }).catch((error: unknown) => isTaken(error) ? failTaken(id) : Promise.reject(error));
+  }).catch((error: unknown) => isTaken(error) ? refuseTaken(id) : Promise.reject(error));
   if (left.revocation !== undefined) deps.revocations.apply([left.revocation]);
   if (left.policies) deps.policyCache.onChange({ kind: 'policies', workspace: workspace.id });
   databases.warmApp(database, app.schema);
@@ -126,6 +126,6 @@ function isTaken(error: unknown): boolean {
   return error instanceof StorageError && error.constraint === 'apps_id';
 }
 
-function failTaken(id: string): never {
-  fail('conflict', `app "${id}" already exists`);
+function refuseTaken(id: string): never {
+  failTaken('id', `app "${id}" already exists`);
 }

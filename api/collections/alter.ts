@@ -103,10 +103,9 @@ function explained(error: unknown, id: string, fields: readonly Field[]): unknow
   if (!(error instanceof StorageError)) return error;
   if (error.failure === 'conflict') {
     const field = fields.find(({ name }) => attachmentName('unique', id, name) === error.constraint);
-    return new ApiError(
-      'conflict',
-      `${field?.name ?? id}: cannot be unique, because records have the same value`,
-    );
+    const reason = 'cannot be unique, because records have the same value';
+    const errors = field === undefined ? [] : [{ field: `schema.fields.${field.name}.unique`, reason }];
+    return new ApiError('conflict', `${field?.name ?? id}: ${reason}`, [], { errors });
   }
   return error.failure === 'invalid'
     ? new ApiError('conflict', `${id}: a value is too long to be indexed, or there have been too many fields`)

@@ -4,7 +4,7 @@ import type { AppDefinition, Field } from '../../storage/definition.ts';
 import { createTable } from '../../storage/app/tables.ts';
 import type { Deps } from '../deps.ts';
 import { quotaExceeded, quotaLimit } from '../usage/quota.ts';
-import { fail, failValidation, type FieldError } from '../errors.ts';
+import { fail, failTaken, failValidation, type FieldError } from '../errors.ts';
 import type { Caller } from '../audit/actor.ts';
 import { type CollectionResponse, showCollection } from './response.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
@@ -45,7 +45,7 @@ export async function createCollection(
   return await changeCollections(deps, app, {
     by,
     work: async ({ sql, schema, collections, audit }) => {
-      if (collections.has(id)) fail('conflict', `collection "${id}" already exists`);
+      if (collections.has(id)) failTaken('schema.id', `collection "${id}" already exists`);
       if (quota !== undefined && collections.size >= quota) throw quotaExceeded('quota.collections', quota);
       if (collections.size >= maxCollections) {
         fail('conflict', `the app has ${maxCollections} collections, the most it can have`);

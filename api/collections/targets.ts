@@ -9,9 +9,11 @@ export function targetErrors(fields: readonly Field[], known: ReadonlySet<string
   return fields.flatMap((field) => {
     const target = pointsTo(field);
     const isThere = target === undefined || target === usersId || target === filesId || known.has(target);
-    return isThere
-      ? []
-      : [{ field: `schema.fields.${field.name}.target`, reason: `collection "${target}" does not exist` }];
+    return isThere ? [] : [{
+      field: `schema.fields.${field.name}.target`,
+      reason: `collection "${target}" does not exist`,
+      code: 'not_found',
+    }];
   });
 }
 

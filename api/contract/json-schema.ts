@@ -2,6 +2,7 @@
 
 /** The part of JSON Schema 2020-12 that the schema builders produce. */
 export interface JsonSchema {
+  $ref?: string;
   type?: string | string[];
   format?: string;
   description?: string;

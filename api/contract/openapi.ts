@@ -1,7 +1,8 @@
 // Describes the API as OpenAPI 3.1, from the route literals (https://spec.openapis.org/oas/v3.1.1.html).
 import { type ErrorCode, errorCodes } from '../errors.ts';
+import { errorSchema, fieldErrorSchema } from './error-schema.ts';
 import { describeParameters, type Parameter } from './parameters.ts';
-import { routeErrorsByStatus } from './route-errors.ts';
+import { allErrorCodes, routeErrorsByStatus } from './route-errors.ts';
 import { whoMayCall } from './route-traits.ts';
 import type { AnyRoute } from './route.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -71,7 +72,12 @@ export function describeApi(routes: readonly AnyRoute[]): OpenApiDocument {
     },
     servers: [{ url: '/' }],
     paths,
-    components: { schemas: { Error: anyError() }, headers, responses, securitySchemes },
+    components: {
+      schemas: { Error: errorSchema(allErrorCodes), FieldError: fieldErrorSchema },
+      headers,
+      responses,
+      securitySchemes,
+    },
   };
 }
 
@@ -194,19 +200,6 @@ function errorResponse(found: readonly ErrorCode[]): ResponseObject {
 
 function header(name: keyof typeof headers): Reference {
   return { $ref: `#/components/headers/${name}` };
-}
-
-function anyError(): JsonSchema {
-  return errorSchema(Object.keys(errorCodes));
-}
-
-function errorSchema(found: readonly string[]): JsonSchema {
-  return {
-    type: 'object',
-    properties: { code: { type: 'string', enum: [...found] }, message: { type: 'string' } },
-    required: ['code', 'message'],
-    additionalProperties: false,
-  };
 }
 
 const headers = {

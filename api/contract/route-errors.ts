@@ -13,7 +13,7 @@ export function routeErrors(route: AnyRoute): ErrorCode[] {
     ...inputErrors(route),
     ...(route.errors ?? []),
   ]);
-  return codes.filter((code) => possible.has(code));
+  return allErrorCodes.filter((code) => possible.has(code));
 }
 
 /** The codes of a route by status. */
@@ -28,7 +28,8 @@ export function routeErrorsByStatus(route: AnyRoute): Map<number, ErrorCode[]> {
   return byStatus;
 }
 
-const codes = Object.keys(errorCodes).filter(isErrorCode);
+/** Every code, in the order of the error table. */
+export const allErrorCodes = Object.keys(errorCodes).filter(isErrorCode);
 
 function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errorCodes, code);

@@ -2,6 +2,7 @@
 // superstruct, because its structs do not expose their refinements.
 import * as superstruct from 'superstruct';
 import { hasCharacters, textFault } from '../../storage/sql/characters.ts';
+import { reasons } from '../errors.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /** A validator and its description. */
@@ -25,7 +26,7 @@ function schema<Value>(
 ): Schema<Value> {
   const struct = superstruct.define<unknown>(
     'value',
-    (value) => value === undefined ? 'is required' : check(value),
+    (value) => value === undefined ? reasons.required : check(value),
   );
   const accepts = (value: unknown) => value !== undefined && check(value) === true;
   return { struct, json, isOptional: false, accepts };
@@ -206,7 +207,7 @@ export function pageSchema<Item>(item: Schema<Item>) {
 /** The response of a route that has nothing to show. */
 export const okResponse = object({ ok: yes() });
 
-const unknownField = superstruct.define<unknown>('unknown', () => 'unknown field');
+const unknownField = superstruct.define<unknown>('unknown', () => reasons.unknown);
 
 function isObject(value: unknown): true | string {
   return typeof value === 'object' && value !== null && !Array.isArray(value) || 'must be an object';
@@ -229,6 +230,6 @@ function withMessages<Value, S>(
         yield [name, part, struct.type === 'never' ? unknownField : struct];
       }
     },
-    validator: (value) => value === undefined ? 'is required' : check(value),
+    validator: (value) => value === undefined ? reasons.required : check(value),
   });
 }

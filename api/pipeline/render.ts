@@ -1,7 +1,7 @@
 // Renders responses: the headers that every response carries, errors, and responses that handlers write themselves.
 import { type AnyRoute, RawResponse, type ResponseOverrides } from '../contract/route.ts';
 import type { Deps } from '../deps.ts';
-import { fail, mustBeLogged, toApiError } from '../errors.ts';
+import { errorBody, fail, mustBeLogged, toApiError } from '../errors.ts';
 import { networkOf } from '../http/client-network.ts';
 import type { Header, HeaderList } from '../http/header-list.ts';
 import { type BufferedResponse, HandledResponse, PreparedResponse } from '../http/node-listener.ts';
@@ -36,9 +36,10 @@ export function errorResponse(
   request: RequestInfo,
   error: unknown,
 ): BufferedResponse {
-  const { code, message, status, headers } = toApiError(error);
-  if (mustBeLogged(error, code)) logRequestFailure(deps, request, error);
-  return { status, headers: [jsonContent, ...headers], body: JSON.stringify({ code, message }) };
+  const refusal = toApiError(error);
+  if (mustBeLogged(error, refusal.code)) logRequestFailure(deps, request, error);
+  const { status, headers } = refusal;
+  return { status, headers: [jsonContent, ...headers], body: JSON.stringify(errorBody(refusal)) };
 }
 
 /** Ends a request whose path has no route for its method, or none at all. */

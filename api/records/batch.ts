@@ -3,7 +3,7 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import type { Connection, Sql } from '../../storage/connections/pool.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import { transactionAsConnection } from '../../storage/connections/transaction-as-connection.ts';
-import { fail } from '../errors.ts';
+import { failValidation } from '../errors.ts';
 import type { RecordCaller } from '../hooks/ports.ts';
 import { type Access, type AccessRequest, admit } from '../rules/access.ts';
 import { requireCollection } from '../target.ts';
@@ -158,7 +158,7 @@ async function enrolAll(
     const { target, access, write } = each;
     if (target.collection.kind !== 'auth' || write.method !== 'POST') continue;
     if (write.input['password'] !== undefined && ++passwords > maxPasswords) {
-      fail('validation', `requests: at most ${maxPasswords} of them can have a password`);
+      failValidation([{ field: 'requests', reason: `at most ${maxPasswords} of them can have a password` }]);
     }
     const request = { access, input: write.input, origin };
     each.enrolment = await withErrorPrefix(

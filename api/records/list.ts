@@ -5,7 +5,7 @@ import type { RecordSelection } from '../../storage/app/records/records.ts';
 import type { Condition } from '../../storage/app/filter/condition.ts';
 import { fold } from '../../storage/app/filter/fold.ts';
 import type { Restriction } from '../../storage/app/records/restriction.ts';
-import { fail } from '../errors.ts';
+import { failValidation } from '../errors.ts';
 import { type Access, relatedGuard } from '../rules/access.ts';
 import { compileCallerFilter, refuseCostly } from '../rules/caller-filter.ts';
 import { compiledRule } from '../rules/compile.ts';
@@ -57,7 +57,10 @@ export async function listRecords(
 
 function explain(error: unknown): never {
   if (!(error instanceof RowsTooLarge)) throw error;
-  fail('validation', 'per_page: these records are too large for one page; ask for fewer at once');
+  failValidation([{
+    field: 'per_page',
+    reason: 'these records are too large for one page; ask for fewer at once',
+  }]);
 }
 
 /** The records of a list, as the database is asked for them, and as the cache of totals knows them. */

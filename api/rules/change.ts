@@ -74,7 +74,7 @@ export function requireAction(name: string): Action {
 
 function ruleIn({ template, filter = null }: RuleInput): AccessRule {
   if (template === 'filter' && filter === null) {
-    failValidation([{ field: 'filter', reason: 'is required with this template' }]);
+    failValidation([{ field: 'filter', reason: 'is required with this template', code: 'required' }]);
   }
   if (template !== 'filter' && filter !== null) {
     failValidation([{ field: 'filter', reason: `the template "${template}" has none` }]);

@@ -49,7 +49,7 @@ class QuotaExceeded extends ApiError {
   readonly quota: RefusingQuota;
 
   constructor(quota: RefusingQuota, message: string, headers: HeaderList, status: number) {
-    super('quota_exceeded', message, headers, status);
+    super('quota_exceeded', message, headers, { status });
     this.quota = quota;
   }
 }

@@ -12,7 +12,7 @@ import { insertWorkspace, workspaceExists } from '../../storage/control/workspac
 import { actorName, type Caller } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
-import { fail } from '../errors.ts';
+import { fail, failTaken } from '../errors.ts';
 
 type CreateDeps = Pick<Deps, 'databases' | 'provisioning' | 'revocations' | 'upkeep' | 'newId' | 'now'>;
 
@@ -33,10 +33,10 @@ export async function createWorkspace(
 ): Promise<WorkspaceDefinition> {
   const { databases, provisioning, upkeep } = deps;
   // Without this look, a repeated request could cost a database.
-  if (await databases.control.run((sql) => workspaceExists(sql, id))) failTaken(id);
+  if (await databases.control.run((sql) => workspaceExists(sql, id))) refuseTaken(id);
   for (let attempt = 0; attempt < attempts; attempt++) {
     const assigned = await databases.control.transaction((sql) => assign(sql, deps, { id, name, caller }))
-      .catch((error: unknown) => isTaken(error) ? failTaken(id) : Promise.reject(error));
+      .catch((error: unknown) => isTaken(error) ? refuseTaken(id) : Promise.reject(error));
     if (assigned !== undefined) {
       const { workspace, renewed } = assigned;
       if (renewed !== undefined) deps.revocations.apply([renewed]);
@@ -92,6 +92,6 @@ function isTaken(error: unknown): boolean {
   return error instanceof StorageError && error.constraint === 'workspaces_id';
 }
 
-function failTaken(id: string): never {
-  fail('conflict', `workspace "${id}" already exists`);
+function refuseTaken(id: string): never {
+  failTaken('id', `workspace "${id}" already exists`);
 }

@@ -12,6 +12,8 @@ const securityHeaders: readonly (readonly [string, RegExp])[] = [
   ['Permissions-Policy', /camera=\(\)/],
 ];
 
+const aboutMember = { path: expect.any(String), code: expect.any(String), message: expect.any(String) };
+
 const requestId = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** Every response: the security headers and a request id. */
@@ -20,7 +22,7 @@ export function expectStandingHeaders(headers: Headers): void {
   expect(headers.get('X-Request-Id'), 'X-Request-Id').toMatch(requestId);
 }
 
-/** An error: exactly `{ code, message }` with a code of the table, in JSON, giving nothing away. */
+/** An error: exactly `{ code, message }`, and `errors` if it is about members, with a code of the table, in JSON, giving nothing away. */
 export function expectError(
   answer: { status: number; headers: Headers; text: string },
   status: number,
@@ -29,8 +31,10 @@ export function expectError(
   expect({ status: answer.status, text: answer.text }).toMatchObject({ status });
   expectStandingHeaders(answer.headers);
   expect(answer.headers.get('Content-Type')).toMatch(/^application\/json/);
-  const body: unknown = JSON.parse(answer.text);
+  const { errors = [aboutMember], ...body }: { errors?: unknown[] } = JSON.parse(answer.text);
   expect(body).toEqual({ code, message: expect.any(String) });
+  expect(errors.length).toBeGreaterThan(0);
+  for (const error of errors) expect(error).toEqual(aboutMember);
   expect(Object.keys(errorCodes)).toContain(code);
   expect(answer.text).not.toMatch(
     /\bat .+:\d+:\d+|node_modules|\.ts\b|select |insert into|postgres|StorageError/i,

@@ -1,5 +1,5 @@
 // The pages of docs/reference that are made from the code, so that they cannot say anything else.
-import { errorCodes } from '../../api/errors.ts';
+import { errorCodes, fieldErrorCodes } from '../../api/errors.ts';
 import { describeApi } from '../../api/contract/openapi.ts';
 import { routeErrors } from '../../api/contract/route-errors.ts';
 import { whoMayCall } from '../../api/contract/route-traits.ts';
@@ -31,16 +31,51 @@ function errorsPage(): string {
   ) => [String(status), `\`${code}\``, meaning]);
   return page('Errors', [
     'Every error response has the body `{ "code": "…", "message": "…" }`. Let your program check `code`. `message` is for',
-    'people and may change.',
-    '',
-    'The message of a `validation` error lists all wrong fields: `<field>: <reason>; <field>: <reason>`. Every response has an',
-    '`X-Request-Id`; look for that id in the log to find out more.',
+    'people and may change. Every response has an `X-Request-Id`; look for that id in the log to find out more.',
     '',
     ...table(['status', 'code', 'meaning'], rows),
+    '',
+    '## Errors of members',
+    '',
+    'An error about members of the request also has `errors`, so that a page can show each message beside its input:',
+    '',
+    '```json',
+    '{',
+    '  "code": "validation",',
+    '  "message": "title: is required; price: must be a number",',
+    '  "errors": [',
+    '    { "path": "title", "code": "required", "message": "is required" },',
+    '    { "path": "price", "code": "invalid", "message": "must be a number" }',
+    '  ]',
+    '}',
+    '```',
+    '',
+    `These codes can have it: ${
+      listOf(codesWithErrors)
+    }. It lists everything that is wrong with the body, or the`,
+    'unique value that is taken. Without `errors`, the error is about the request as a whole.',
+    '',
+    '`path` is the name of a field, of another member of the body, or of a query parameter. Names and positions inside of it',
+    'follow with dots between them. In a [batch](collections.md#batch) it begins with the request: `requests.0.body.title`.',
+    '',
+    ...table(
+      ['code', 'meaning'],
+      Object.entries(fieldErrorCodes).map(([code, meaning]) => [`\`${code}\``, meaning]),
+    ),
+    '',
+    '## A second factor',
     '',
     '`mfa_required` is not an error. A login that needs a second factor gets `202` with',
     '`{ "mfa_required": true, "challenge_id": "…" }`.',
   ]);
+}
+
+const codesWithErrors = Object.entries(errorCodes).filter(([, row]) => 'hasErrors' in row).map(([code]) =>
+  code
+);
+
+function listOf(codes: readonly string[]): string {
+  return codes.map((code) => `\`${code}\``).join(', ');
 }
 
 function routesPage(all: readonly AnyRoute[]): string {
@@ -59,7 +94,7 @@ function routesPage(all: readonly AnyRoute[]): string {
     'above” follows this order: app admin, workspace admin, master admin.',
     '',
     `Almost every route can also return these errors, so the table does not repeat them: ${
-      [...everywhere].map((code) => `\`${code}\``).join(', ')
+      listOf([...everywhere])
     }.`,
     '',
     ...table(['route', 'what it does', 'callers', 'status', 'further errors'], rows),

@@ -4,7 +4,7 @@ import { StorageError } from '../../../storage/errors.ts';
 import { insertUser } from '../../../storage/workspace/user-accounts.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
-import { fail } from '../../errors.ts';
+import { failTaken } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
 import { showUser, type User } from '../account/user-response.ts';
 import { networkOf } from '../../http/client-network.ts';
@@ -56,6 +56,6 @@ export function isDuplicateUser(error: unknown): boolean {
 
 /** Translates a violation of the unique constraint to `409 conflict`. Throws other errors as they are. */
 export function refuseDuplicateUser(error: unknown): never {
-  if (isDuplicateUser(error)) fail('conflict', 'a user with this email already exists');
+  if (isDuplicateUser(error)) failTaken('email', 'a user with this email already exists');
   throw error;
 }

@@ -9,7 +9,7 @@ import {
 import { type Caller, readActorName } from '../../audit/actor.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
-import { failValidation, type FieldError } from '../../errors.ts';
+import { failValidation, type FieldError, reasons } from '../../errors.ts';
 import type { ValueOf } from '../../contract/schema.ts';
 import { findPresetName, type Preset, presets } from './presets.ts';
 import {
@@ -96,7 +96,7 @@ function completeSettings(
   const urls = { auth_url: '', token_url: '', userinfo_url: '' };
   for (const member of urlNames) {
     const text = config[member] ?? preset?.[member];
-    const reason = text === undefined ? 'is required' : urlObjection(egress, text);
+    const reason = text === undefined ? reasons.required : urlObjection(egress, text);
     if (reason !== undefined) errors.push({ field: `config.${member}`, reason });
     urls[member] = text ?? '';
   }

@@ -1,6 +1,6 @@
 // The messages of the WebSocket protocol, of clients and of the server.
 import { check } from '../../contract/check.ts';
-import { ApiError, fail } from '../../errors.ts';
+import { type ApiError, errorBody, fail } from '../../errors.ts';
 import { object, oneOf, optional, string } from '../../contract/schema.ts';
 import { type RecordEvent, recordJson } from '../event.ts';
 import { textFrame } from './frame.ts';
@@ -85,9 +85,9 @@ export function pong(): Buffer {
   return frameOf({ type: 'pong' });
 }
 
-/** `{ type: "error", id?, code, message }`. */
-export function errorMessage(id: string | undefined, { code, message }: ApiError): Buffer {
-  return frameOf({ type: 'error', ...(id === undefined ? {} : { id }), code, message });
+/** `{ type: "error", id?, code, message, errors? }`. */
+export function errorMessage(id: string | undefined, error: ApiError): Buffer {
+  return frameOf({ type: 'error', ...(id === undefined ? {} : { id }), ...errorBody(error) });
 }
 
 /** `{ type: "event", id, event, cursor, record }`, around the bytes of the record. A custom event has `data` instead. */

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { AllowedOrigins } from '../../auth/sessions/allowed-origins.ts';
 import { currentResponse } from '../../http/node-internals.ts';
-import { type ApiError, fail } from '../../errors.ts';
+import { type ApiError, errorBody, fail } from '../../errors.ts';
 import type { HeaderList } from '../../http/header-list.ts';
 import { isOwnOrigin } from '../../http/hosts.ts';
 import { writeLastResponse } from '../../http/last-response.ts';
@@ -138,6 +138,6 @@ export function refuseUpgrade(
   writeLastResponse(socket, {
     status: error.status,
     headers: [...headers, ...error.headers],
-    body: JSON.stringify({ code: error.code, message: error.message }),
+    body: JSON.stringify(errorBody(error)),
   });
 }

@@ -4,7 +4,7 @@ import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Connection, Sql } from '../../../storage/connections/pool.ts';
 import type { StoredRecord } from '../../../storage/app/records/plan.ts';
 import type { Deps } from '../../deps.ts';
-import { fail } from '../../errors.ts';
+import { fail, failValidation, reasons } from '../../errors.ts';
 import { hookActor } from '../../hooks/actor.ts';
 import type {
   Actor,
@@ -31,7 +31,7 @@ export function applyHookChanges(
   changes: RecordInput = {},
 ): { input: RecordInput; hooked: HookedInput } {
   // A caller may choose the id of a new record. Hooks have seen which it is.
-  if (Object.hasOwn(changes, 'id')) fail('validation', 'id: unknown field');
+  if (Object.hasOwn(changes, 'id')) failValidation([{ field: 'id', reason: reasons.unknown }]);
   return { input: { ...body, ...changes }, hooked: { body, fields: new Set(Object.keys(changes)) } };
 }
 

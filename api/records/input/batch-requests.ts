@@ -1,5 +1,5 @@
 // The requests of a batch, read and checked one by one.
-import { failValidation, type FieldError } from '../../errors.ts';
+import { failValidation, type FieldError, reasons } from '../../errors.ts';
 import type { WriteAction } from '../../hooks/ports.ts';
 import type { IntendedChange } from '../ports.ts';
 import type { RecordInput } from './values.ts';
@@ -26,9 +26,9 @@ export function readWrites(requests: readonly BatchRequest[]): BatchWrite[] {
     const refuse = (member: string, reason: string) =>
       errors.push({ field: `${requestName(index)}.${member}`, reason });
     if (method === 'DELETE' && body !== undefined) refuse('body', 'a DELETE has none');
-    if (method !== 'DELETE' && body === undefined) refuse('body', 'is required');
+    if (method !== 'DELETE' && body === undefined) refuse('body', reasons.required);
     if (method === 'POST' && id !== undefined) refuse('id', 'the id of a new record goes into its body');
-    if (method !== 'POST' && id === undefined) refuse('id', 'is required');
+    if (method !== 'POST' && id === undefined) refuse('id', reasons.required);
     if (method === 'POST') writes.push({ method, input: body ?? {} });
     else if (method === 'PATCH') writes.push({ method, id: id ?? '', input: body ?? {} });
     else writes.push({ method, id: id ?? '' });

@@ -2,7 +2,7 @@
 import { email as emailKind } from '../../../storage/app/fields/email.ts';
 import { isUserField } from '../../../storage/workspace/identities.ts';
 import { maxPasswordLength } from '../../contract/credentials.ts';
-import type { FieldError } from '../../errors.ts';
+import { type FieldError, reasons } from '../../errors.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -25,7 +25,7 @@ export function memberRefusal(name: string): string | undefined {
 /** Reads `email` and `password`, and adds what is wrong with them to `errors`. */
 export function readCredentials(input: Body, errors: FieldError[]): Credentials {
   const [email, password] = [ownMember(input, 'email'), ownMember(input, 'password')];
-  const reading = email === undefined || email === null ? { reason: 'is required' } : readEmail(email);
+  const reading = email === undefined || email === null ? { reason: reasons.required } : readEmail(email);
   if ('reason' in reading) errors.push({ field: 'email', reason: reading.reason });
   const isText = typeof password === 'string' && password.length > 0 && password.length <= maxPasswordLength;
   if (password !== undefined && !isText) {

@@ -2,7 +2,7 @@
 import type { StoredValue } from '../../../storage/app/fields/kind.ts';
 import { JsonText } from '../../../storage/sql/json-text.ts';
 import type { StoredRecord } from '../../../storage/app/records/plan.ts';
-import { fail } from '../../errors.ts';
+import { fail, failValidation } from '../../errors.ts';
 
 /** Twice the size limit of bodies: a record can grow by one update after the other. Characters. */
 const maxRecordLength = 16 * 1_048_576;
@@ -21,7 +21,10 @@ const maxBatchLength = 64 * 1_048_576;
 export function addLength(length: number, records: readonly Pick<StoredRecord, 'fields'>[]): number {
   const sum = records.reduce((sum, record) => sum + recordLength(record), length);
   if (sum > maxBatchLength) {
-    fail('validation', 'requests: the records are too large to be written at once; send fewer');
+    failValidation([{
+      field: 'requests',
+      reason: 'the records are too large to be written at once; send fewer',
+    }]);
   }
   return sum;
 }

@@ -3,7 +3,7 @@ import type { StoredValue } from '../../../storage/app/fields/kind.ts';
 import { isUuid } from '../../../storage/sql/ids.ts';
 import type { RecordPlan } from '../../../storage/app/records/plan.ts';
 import type { PlannedField } from '../../../storage/app/records/planned-field.ts';
-import { failValidation, type FieldError } from '../../errors.ts';
+import { failValidation, type FieldError, reasons } from '../../errors.ts';
 import { type Credentials, memberRefusal, ownMember, readCredentials } from './credentials.ts';
 import { refuseTooLong } from './length.ts';
 
@@ -76,7 +76,7 @@ export function readChangedValues(plan: RecordPlan, input: RecordInput): Changed
 /** Reads one value, and adds what is wrong with it to `errors`. */
 function read({ field, read }: PlannedField, value: unknown, errors: FieldError[]): StoredValue | null {
   if (value === undefined || value === null) {
-    if (field.required === true) errors.push({ field: field.name, reason: 'is required' });
+    if (field.required === true) errors.push({ field: field.name, reason: reasons.required });
     return null;
   }
   const reading = read(value);
@@ -90,7 +90,7 @@ function unknownMembers(plan: RecordPlan, input: RecordInput, known: readonly st
   for (const name of Object.keys(input)) {
     if (known.includes(name) || plan.fieldPosition(name) !== undefined) continue;
     const reason = plan.isProfile ? memberRefusal(name) : undefined;
-    errors.push({ field: name.slice(0, reportedLength), reason: reason ?? 'unknown field' });
+    errors.push({ field: name.slice(0, reportedLength), reason: reason ?? reasons.unknown });
     // The response to a body of nothing but unknown fields need not be as long as the body.
     if (errors.length === reportedMembers) break;
   }

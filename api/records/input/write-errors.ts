@@ -3,12 +3,13 @@ import { pointsTo } from '../../../storage/app/fields/kinds.ts';
 import { filesId } from '../../../storage/definition.ts';
 import { StorageError } from '../../../storage/errors.ts';
 import type { RecordPlan } from '../../../storage/app/records/plan.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError, failTaken, type FieldError, fieldsError } from '../../errors.ts';
 
-/** The reason in the error for a field that points to nothing. */
-export function missingReason({ fields }: RecordPlan, name: string | undefined): string {
+/** The error for a field that points to nothing, or to nothing that the caller may read. */
+export function missingTarget({ fields }: RecordPlan, name: string): FieldError {
   const isFile = fields.some(({ field }) => field.name === name && pointsTo(field) === filesId);
-  return `there is no ${isFile ? 'file' : 'record'} with this id`;
+  const reason = `there is no ${isFile ? 'file' : 'record'} with this id`;
+  return { field: name, reason, code: 'not_found' };
 }
 
 /** The error of the response to a write that failed. An error that is not about the record is returned as it is. */
@@ -17,14 +18,13 @@ export function explainWriteError(error: unknown, plan: RecordPlan): unknown {
   const field = plan.constraintField(error.constraint);
   switch (error.failure) {
     case 'conflict':
-      return new ApiError(
-        'conflict',
-        field === undefined
-          ? `a record with this id already exists in "${plan.collection}"`
-          : `${field}: another record has this value`,
-      );
+      return field === undefined
+        ? failTaken('id', `a record with this id already exists in "${plan.collection}"`)
+        : fieldsError('conflict', [{ field, reason: 'another record has this value', code: 'taken' }]);
     case 'missing_reference':
-      return new ApiError('validation', `${field ?? 'a relation'}: ${missingReason(plan, field)}`);
+      return field === undefined
+        ? new ApiError('validation', 'a relation: there is no record with this id')
+        : fieldsError('validation', [missingTarget(plan, field)]);
     case 'restricted':
       return new ApiError('conflict', 'a required relation of another record points to this record');
     case 'invalid':

@@ -6,7 +6,7 @@ import type { Residue } from '../../../storage/app/filter/fold.ts';
 import { readableCollection } from '../../../storage/workspace/identities.ts';
 import { planFor, type StoredRecord } from '../../../storage/app/records/plan.ts';
 import { selectRecords } from '../../../storage/app/records/related-records.ts';
-import { fail } from '../../errors.ts';
+import { fail, failValidation } from '../../errors.ts';
 import { type Access, relatedGuard } from '../../rules/access.ts';
 import type { RecordScope, RecordTarget } from '../collection.ts';
 import { recordLength } from '../input/length.ts';
@@ -53,7 +53,7 @@ export function readExpand({ app, collection }: RecordTarget, expand: string | u
     let place = { id: collection.id, branches };
     const names = path.trim().split('.');
     if (names.length > maxDepth) {
-      fail('validation', `expand: at most ${maxDepth} relations in a row can be followed`);
+      failValidation([{ field: 'expand', reason: `at most ${maxDepth} relations in a row can be followed` }]);
     }
     for (const name of names) {
       let branch = place.branches.get(name);
@@ -61,7 +61,7 @@ export function readExpand({ app, collection }: RecordTarget, expand: string | u
         branch = { field: name, target: targetOf(app, place.id, name), branches: new Map() };
         place.branches.set(name, branch);
         if (++count > maxRelations) {
-          fail('validation', `expand: at most ${maxRelations} relations can be followed`);
+          failValidation([{ field: 'expand', reason: `at most ${maxRelations} relations can be followed` }]);
         }
       }
       place = { id: branch.target, branches: branch.branches };

@@ -10,7 +10,7 @@ import { type Access, relatedGuard, ruleResidue } from '../../rules/access.ts';
 import { maxGuardComparisons } from '../../rules/caller-filter.ts';
 import { comparisonsToRead } from '../../rules/compile.ts';
 import type { RecordScope, RecordTarget } from '../collection.ts';
-import { missingReason } from '../input/write-errors.ts';
+import { missingTarget } from '../input/write-errors.ts';
 import type { RecordInput } from '../input/values.ts';
 
 /** The rule of the access as a restriction; undefined when every record passes. Throws `401` or `403` when none does. */
@@ -65,7 +65,7 @@ export async function refuseUnreachable(
     if (!await scope.connection.run((sql) => canPointTo(sql, id, reach))) refused.push(field);
   }
   if (refused.length > 0) {
-    failValidation(refused.map((field) => ({ field, reason: missingReason(scope.plan, field) })));
+    failValidation(refused.map((field) => missingTarget(scope.plan, field)));
   }
 }
 

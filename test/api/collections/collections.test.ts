@@ -60,7 +60,10 @@ describe('a collection', () => {
     const path = await define('twice', [title]);
     const again = await admin.post(collections, { schema: { id: 'twice', fields: [] } });
     expect(again.status).toBe(409);
-    expect(again.body).toEqual({ code: 'conflict', message: 'collection "twice" already exists' });
+    expect(again.body).toMatchObject({
+      code: 'conflict',
+      errors: [{ path: 'schema.id', code: 'taken', message: 'collection "twice" already exists' }],
+    });
     expect((await admin.get(path)).body.schema.fields).toEqual([title]);
   });
 

@@ -36,7 +36,11 @@ describe('a before-hook', () => {
     const app = await hooked(`
       onRecordBeforeCreate('posts', (e) => { e.record.fields.count = 'many'; });`);
     const answer = await app.admin.post(app.records('posts'), { title: 'a' });
-    expect(answer.body).toEqual({ code: 'validation', message: 'count: must be a number' });
+    expect(answer.body).toEqual({
+      code: 'validation',
+      message: 'count: must be a number',
+      errors: [{ path: 'count', code: 'invalid', message: 'must be a number' }],
+    });
     expect(expectOk(await app.admin.get(app.records('posts'))).items).toEqual([]);
   });
 

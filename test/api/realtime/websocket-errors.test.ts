@@ -32,6 +32,7 @@ it('a member that has members, however deep, is refused by its name', async () =
     type: 'error',
     code: 'validation',
     message: 'token: must be a string',
+    errors: [{ path: 'token', code: 'invalid', message: 'must be a string' }],
   });
   expect(rig.reports).toEqual([]);
 });

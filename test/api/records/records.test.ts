@@ -181,9 +181,10 @@ describe('record.strict-types', () => {
       ]
     ) {
       expect(answer.status).toBe(400);
-      expect(answer.body).toEqual({
+      expect(answer.body).toMatchObject({
         code: 'validation',
         message: expect.stringContaining(`${name}: ${reason}`),
+        errors: [{ path: name, message: expect.stringContaining(reason) }],
       });
     }
     expect(expectOk(await admin.get(`${records}?per_page=1`)).total_items).toBe(count);

@@ -42,7 +42,9 @@ describe('register', () => {
     const { email } = await ownUser(own);
     const again = await as().post(`${auth}/users/register`, { email: email.toUpperCase(), password });
     expect(again.status).toBe(409);
-    expect(again.body).toEqual({ code: 'conflict', message: 'a user with this email already exists' });
+    const message = 'a user with this email already exists';
+    const errors = [{ path: 'email', code: 'taken', message }];
+    expect(again.body).toEqual({ code: 'conflict', message, errors });
   });
 
   it('lets one of several at the same time win', async () => {
