@@ -32,7 +32,7 @@ it('is not for a hook to say, alone or in a batch', async () => {
     onRecordBeforeCreate('posts', (e) => { e.record.fields.id = '01890000-0000-7000-8000-000000000001'; });`,
   );
   const alone = await app.admin.post(app.records('posts'), { title: 'a' });
-  expect([alone.status, alone.body]).toEqual([400, { code: 'validation', message: 'id: unknown field' }]);
+  expect([alone.status, alone.body]).toMatchObject([400, { message: 'id: unknown field' }]);
   const requests = [{ method: 'POST', collection: 'posts', body: { title: 'a' } }];
   const batch = await app.admin.post(`${app.path}/batch`, { requests });
   expect([batch.status, batch.body.message]).toEqual([400, 'requests.0: id: unknown field']);

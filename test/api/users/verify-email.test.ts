@@ -11,6 +11,7 @@ let auth: string;
 const bad = {
   code: 'validation',
   message: 'token: is not valid, has expired or has been used',
+  errors: [{ path: 'token', code: 'invalid', message: 'is not valid, has expired or has been used' }],
 };
 
 beforeAll(async () => {
