@@ -44,7 +44,7 @@ it('an error has the name of a subscription only where that may be one, and says
     const told = await client.ask(message);
     expect(told).toMatchObject({ type: 'error', code: 'validation' });
     expect(told).not.toHaveProperty('id');
-    expect(JSON.stringify(told).length).toBeLessThan(300);
+    expect(JSON.stringify(told).length).toBeLessThan(500);
   }
 });
 
