@@ -17,6 +17,13 @@ export interface FairQueueOptions {
   refuse?: (refusal: Refusal) => Error;
 }
 
+/** The place of one waiter among the others of its owner. */
+export interface QueuePlace {
+  /** True for one that goes before all others. */
+  first?: boolean;
+  client?: string;
+}
+
 /** The error of a queue that says nothing of its own: full, too late, or closed. */
 export class QueueRefusal extends Error {
   constructor(refusal: Refusal) {
@@ -63,8 +70,8 @@ export class FairQueue {
   }
 
   /** Does work in a slot and returns its result. Throws what the work throws, and the error of a refusal. */
-  async run<Result>(work: () => Promise<Result>, owner = ''): Promise<Result> {
-    const admitted = this.acquire(owner);
+  async run<Result>(work: () => Promise<Result>, owner = '', place: QueuePlace = {}): Promise<Result> {
+    const admitted = this.acquire(owner, place);
     if (admitted !== undefined) await admitted;
     try {
       return await work();
@@ -74,7 +81,7 @@ export class FairQueue {
   }
 
   /** Takes a slot: at once, or by a promise. `first`: before the owner's other waiters. Throws or rejects with a refusal. */
-  acquire(owner = '', { first = false, client = '' } = {}): void | Promise<void> {
+  acquire(owner = '', { first = false, client = '' }: QueuePlace = {}): void | Promise<void> {
     if (this.#isClosed) throw this.#refusal('closed');
     if (this.tryAcquire(owner)) return;
     const round = first ? 0 : this.#nextRound(owner, client);

@@ -4,6 +4,7 @@ import type { AppDefinition, AppIdentity } from '../../../storage/definition.ts'
 import { type AppJobs, listHookJobs, removeHookJobs } from '../../../storage/control/hook-jobs.ts';
 import type { Deps } from '../../deps.ts';
 import { logFailure } from '../../logging/events.ts';
+import { FairQueue } from '../../../storage/concurrency/fair-queue.ts';
 import type { AppHooks } from '../app-hooks.ts';
 import { CronJob } from './job.ts';
 import { runJob } from './run.ts';
@@ -30,11 +31,16 @@ interface AppSchedule {
   jobs: Map<string, CronJob>;
 }
 
+/** Jobs of a workspace that run at once. The others wait: at most one run of each, since what is due meanwhile is left out. */
+const maxJobsOfWorkspace = 4;
+
 /** The jobs of all apps, run in this process. */
 export class Schedule {
   readonly #options: ScheduleOptions;
   /** By the schema of the app. */
   readonly #apps = new Map<string, AppSchedule>();
+  /** Owners are workspaces; the clients of each are its apps. */
+  readonly #turns = new FairQueue({ slots: Infinity, perOwner: maxJobsOfWorkspace });
   #reading: Promise<void> = Promise.resolve();
   #isClosed = false;
 
@@ -117,13 +123,15 @@ export class Schedule {
 
   #make(job: JobOwner & { name: string }): CronJob {
     const { deps: { now }, newId } = this.#options;
-    const { name } = job;
+    const { workspace, schema, name } = job;
+    const run = (due: Date) =>
+      this.#withHooks(job, (hooks) => runJob(hooks, { name, due, requestId: newId() }));
     return new CronJob({
       now,
-      run: (due) => this.#withHooks(job, (hooks) => runJob(hooks, { name, due, requestId: newId() })),
+      run: (due) => this.#turns.run(() => run(due), workspace, { client: schema }),
       onOverlap: (due) =>
         void this.#withHooks(job, ({ log }) => {
-          const message = `job "${name}" still runs: its run of ${due.toISOString()} is left out`;
+          const message = `job "${name}" has not ended: its run of ${due.toISOString()} is left out`;
           log.add({ level: 'warn', message });
         }),
     });
@@ -134,6 +142,7 @@ export class Schedule {
     { workspace, app: id, schema }: JobOwner,
     work: (hooks: AppHooks) => Promise<void> | void,
   ): Promise<void> {
+    if (this.#isClosed) return;
     const { findApp, getHooks, deps } = this.#options;
     try {
       const app = await findApp(workspace, id);

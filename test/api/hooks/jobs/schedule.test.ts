@@ -32,6 +32,9 @@ async function lines({ admin, path }: Pick<OwnApp, 'admin' | 'path'>, text: stri
   return items.filter(({ message }: Line) => message.includes(text)).reverse();
 }
 
+/** 0 for a line of a job that has ended. */
+const ended = ({ message }: Line) => Number(!message.startsWith('ended'));
+
 const until = (app: Pick<OwnApp, 'admin' | 'path'>, text: string, count: number) =>
   vi.waitFor(async () => {
     const found = await lines(app, text);
@@ -97,11 +100,37 @@ describe('a job', { timeout: 30_000 }, () => {
       ),
     );
     await until(app, 'ended', 2);
-    expect((await lines(app, 'job "slow" still runs')).length).toBeGreaterThanOrEqual(2);
+    expect((await lines(app, 'job "slow" has not ended')).length).toBeGreaterThanOrEqual(2);
     const order = (await lines(app, 'ed')).concat(await lines(app, 'began'))
       .filter(({ message }) => message === 'began' || message === 'ended')
       .sort((a, b) => a.ts < b.ts ? -1 : 1).map(({ message }) => message);
     for (let index = 1; index < order.length; index++) expect(order[index]).not.toBe(order[index - 1]);
+  });
+
+  it('waits while four others of its workspace run, and those of one app do not keep out another', async () => {
+    const crowd = await ownWorkspace();
+    const [many, few] = [await crowd.app(), await crowd.app()];
+    const body = `async (e) => {
+      console.log('began');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      console.log('ended', e.name);
+    }`;
+    const jobs = (names: string[]) => names.map((name) => everySecond(name, body)).join('');
+    await put(many, jobs(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']));
+    await until(many, 'began', 4);
+    await put(few, jobs(['alone']));
+    await until(few, 'ended alone', 2);
+    for (const name of ['a', 'i']) await until(many, `ended ${name}`, 1);
+    let [running, greatest] = [0, 0];
+    const told = [...await lines(many, ''), ...await lines(few, '')].filter(({ level }) => level === 'info');
+    // Those of one millisecond may have ended before they began.
+    for (
+      const { message } of told.sort((a, b) => a.ts < b.ts ? -1 : Number(a.ts > b.ts) || ended(a) - ended(b))
+    ) {
+      running += message === 'began' ? 1 : -1;
+      greatest = Math.max(greatest, running);
+    }
+    expect(greatest).toBe(4);
   });
 
   it('follows a reload at once, and ends with its file', async () => {
