@@ -28,6 +28,8 @@ export interface EnumDefinition {
   allowed: readonly string[];
   /** The form of a word, where any word of that form is legal. */
   word?: { pattern: RegExp; hint: string };
+  /** True of words that the system permits only: none is chosen until a workspace or an app names it. */
+  isBoundOnly?: boolean;
 }
 
 /** The definition of a built-in policy. */

@@ -143,6 +143,7 @@ export const policyDefinitions = {
     kind: 'enum_set',
     meaning: 'Hosts that hooks may send requests to.',
     allowed: [],
+    isBoundOnly: true,
     word: {
       pattern: new RegExp(`^${host}(?::${port})?$`),
       hint: 'must be `host` or `host:port`, in lower case, with a port from 1 to 65535',

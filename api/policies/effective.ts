@@ -3,7 +3,7 @@ import type { Config } from '../../supervisor/protocol.ts';
 import type { TenantPath } from '../scope.ts';
 import type { PolicyCache } from './cache.ts';
 import { combineLevels, serverSpec } from './chain.ts';
-import type { RangeDefinition } from './definition-kinds.ts';
+import type { EnumDefinition, RangeDefinition } from './definition-kinds.ts';
 import { type EnumPolicy, policyDefinitions, type RangePolicy, type TogglePolicy } from './definitions.ts';
 import type { PolicySpec } from './spec.ts';
 
@@ -49,6 +49,11 @@ export function effectivePolicies({ config, cache }: { config: Config; cache: Po
       return spec.state === 'locked' ? spec.value : spec.default;
     },
     async set(name, at) {
+      const { isBoundOnly = false }: EnumDefinition = policyDefinitions[name];
+      if (isBoundOnly) {
+        const levels = await cache.levels(name, at);
+        if (levels.every(({ level }) => level === 'system')) return [];
+      }
       const spec = await specAt(name, at);
       if (spec.kind !== 'enum_set') throw new TypeError(`policy ${name} is stored as ${spec.kind}`);
       return spec.allowed;

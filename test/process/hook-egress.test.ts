@@ -110,9 +110,16 @@ it('hook.egress: fetch reaches a host that policy hooks.egress names, and no oth
   expect((await fetchInHook(`http://${host}/`)).error).toContain('hooks.egress');
   expect(asked).toEqual([]);
   const policy = { kind: 'enum_set', allowed: [host] };
-  for (const level of ['/api/system', '/api/workspaces/acme', app]) {
-    expectOk(await admin.put(`${level}/policies/hooks.egress`, policy));
-  }
+  expectOk(await admin.put('/api/system/policies/hooks.egress', policy));
+  // What the system names is a bound, and opens nothing.
+  expect((await fetchInHook(`http://${host}/`)).error).toContain('hooks.egress');
+  expect(asked).toEqual([]);
+  expectOk(await admin.put(`${app}/policies/hooks.egress`, policy));
+  expect(await fetchInHook(`http://${host}/own`)).toMatchObject({ status: 200 });
+  expectOk(await admin.delete(`${app}/policies/hooks.egress`));
+  expect((await fetchInHook(`http://${host}/`)).error).toContain('hooks.egress');
+  expectOk(await admin.put('/api/workspaces/acme/policies/hooks.egress', policy));
+  expect(asked.splice(0)).toHaveLength(1);
   const init = { method: 'POST', body: 'x', headers: { 'x-own': '1' } };
   expect(await fetchInHook(`http://${host}/ok`, init)).toEqual({ status: 200, reason: 'OK', body: 'POST' });
   expect(asked).toEqual([{ url: '/ok', headers: expect.objectContaining({ 'x-own': '1', host }) }]);
