@@ -14,7 +14,7 @@ import { rehearse, startRehearsal } from '../records/hooks/rehearsal.ts';
 import { commitWrite } from '../records/write.ts';
 import type { Deps } from '../deps.ts';
 import type { Principal } from '../scope.ts';
-import { requireFileAccess } from './access.ts';
+import { requireRemovable } from './access.ts';
 import { removeBytes } from './upload.ts';
 
 type RemoveDeps = WriteDeps & Pick<Deps, 'blobs' | 'observe'>;
@@ -33,7 +33,7 @@ export async function removeFile(
   app: AppDefinition,
   { id, principal, requestId, now }: { id: string; principal: Principal; requestId: string; now: Date },
 ): Promise<{ ok: true }> {
-  const file = await requireFileAccess(deps, app, { id, principal, purpose: 'remove' });
+  const file = await requireRemovable(deps, app, { id, principal });
   await removeStored(deps, app, { id: file.id, caller: { principal, requestId }, now });
   return { ok: true };
 }

@@ -49,6 +49,13 @@ export function serverSpec(definition: AnyDefinition, config: Config): PolicySpe
   }
 }
 
+/** The spec of a built-in field that is in effect while no level has set one. It may be narrower than the server's bound. */
+export function initialSpec(definition: AnyDefinition, config: Config): PolicySpec {
+  return definition.kind === 'enum_set' && definition.default !== undefined
+    ? { kind: 'enum_set', allowed: definition.default }
+    : serverSpec(definition, config);
+}
+
 /**
  * The bound below all these levels; undefined when none has set one. The system level replaces that of the server. Every
  * further level is clamped to those above it, whatever is stored.

@@ -21,11 +21,14 @@ export interface ToggleDefinition {
   default: boolean;
 }
 
-/** A choice of words. While none is made, all words are chosen, or none where any word is legal. */
+/** A choice of words. */
 export interface EnumDefinition {
   kind: 'enum_set';
   meaning: string;
+  /** The words that may be chosen; none where any word is legal. */
   allowed: readonly string[];
+  /** The words in effect while no level has set any; all of `allowed` by default. */
+  default?: readonly string[];
   /** The form of a word, where any word of that form is legal. */
   word?: { pattern: RegExp; hint: string };
   /** True of words that the system permits only: none is chosen until a workspace or an app names it. */

@@ -164,6 +164,13 @@ export const policyDefinitions = {
     meaning: 'Ways in which end-users may sign in.',
     allowed: ['password', 'otp', 'oauth'],
   },
+  'files.read': {
+    kind: 'enum_set',
+    meaning:
+      'Who may read a file, besides its uploader and admins. `records`: who may get a record that holds it. `signed_in`: who is signed in to the app.',
+    allowed: ['records', 'signed_in'],
+    default: ['records'],
+  },
   ...quotaDefinitions,
 } as const satisfies Record<string, AnyDefinition>;
 

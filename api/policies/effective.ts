@@ -2,7 +2,7 @@
 import type { Config } from '../../supervisor/protocol.ts';
 import type { TenantPath } from '../scope.ts';
 import type { PolicyCache } from './cache.ts';
-import { combineLevels, serverSpec } from './chain.ts';
+import { combineLevels, initialSpec, serverSpec } from './chain.ts';
 import type { EnumDefinition, RangeDefinition } from './definition-kinds.ts';
 import { type EnumPolicy, policyDefinitions, type RangePolicy, type TogglePolicy } from './definitions.ts';
 import type { PolicySpec } from './spec.ts';
@@ -24,11 +24,11 @@ export interface Policies {
 /** Creates the reader of policies over their cache. */
 export function effectivePolicies({ config, cache }: { config: Config; cache: PolicyCache }): Policies {
   const specAt = async (name: keyof typeof policyDefinitions, at: TenantPath): Promise<PolicySpec> => {
-    const own = serverSpec(policyDefinitions[name], config);
+    const definition = policyDefinitions[name];
     const levels = await cache.levels(name, at);
-    return levels.length === 0
-      ? own
-      : combineLevels([{ level: 'server', spec: own }, ...levels])?.spec ?? own;
+    if (levels.length === 0) return initialSpec(definition, config);
+    const own = serverSpec(definition, config);
+    return combineLevels([{ level: 'server', spec: own }, ...levels])?.spec ?? own;
   };
   return {
     async range(name, at) {

@@ -17,7 +17,7 @@ import {
 } from '../contract/schema.ts';
 import type { TenantPath } from '../scope.ts';
 import type { PolicyEntry } from './cache.ts';
-import { combineLevels, findDefinition, levelName, serverSpec } from './chain.ts';
+import { combineLevels, findDefinition, initialSpec, levelName, serverSpec } from './chain.ts';
 import { maxFieldLength } from './checked-spec.ts';
 import { policyDefinitions } from './definitions.ts';
 import { policySpec } from './stored.ts';
@@ -94,9 +94,10 @@ export function showLevel(
   entries: readonly PolicyEntry[],
 ): PolicyResponse {
   const definition = findDefinition(field);
+  const atServer = entries.length === 0 ? initialSpec : serverSpec;
   const server = definition === undefined
     ? []
-    : [{ level: 'server' as const, spec: serverSpec(definition, config) }];
+    : [{ level: 'server' as const, spec: atServer(definition, config) }];
   const bound = combineLevels([...server, ...entries]) ??
     fail('not_found', `policy "${field.slice(0, maxFieldLength)}" is not set`);
   const own = entries.find(({ level }) => level === scope);

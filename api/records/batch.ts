@@ -163,7 +163,7 @@ async function enrolAll(
     const request = { access, input: write.input, origin };
     each.enrolment = await withErrorPrefix(
       requestName(index),
-      () => prepareEnrolment(deps, recordScope(target, connection), request),
+      () => prepareEnrolment(deps, recordScope(target, { connection, policies: deps.policies }), request),
     );
   }
 }

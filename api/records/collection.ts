@@ -7,13 +7,14 @@ import { planFor, type RecordPlan } from '../../storage/app/records/plan.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, fail } from '../errors.ts';
 import type { RecordHooks } from '../hooks/ports.ts';
+import type { Policies } from '../policies/effective.ts';
 import type { Publisher } from '../realtime/ports.ts';
 import { failNoApp, requireCollection } from '../target.ts';
 import type { WriteQuotas } from '../usage/quotas.ts';
 import { retryDeadlocks } from '../process/deadlock.ts';
 
 /** The parts that every record feature needs. */
-export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'recordCache'> & {
+export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'policies' | 'recordCache'> & {
   realtime: Publisher;
 };
 
@@ -35,6 +36,7 @@ export interface RecordScope {
   target: RecordTarget;
   plan: RecordPlan;
   connection: Connection;
+  policies: Policies;
 }
 
 /**
@@ -48,7 +50,7 @@ export function onCollection<Result>(
 ): Promise<Result> {
   return onApp(deps, target.app, (app) => {
     const connection = deps.databases.app(app.workspace.database, app.schema);
-    return work(recordScope(targetIn(app, target), connection));
+    return work(recordScope(targetIn(app, target), { connection, policies: deps.policies }));
   });
 }
 
@@ -96,8 +98,11 @@ function maxReadings(error: unknown): number {
 }
 
 /** The scope of work on a collection. */
-export function recordScope(target: RecordTarget, connection: Connection): RecordScope {
-  return { target, plan: planFor(target.app.schema, target.collection), connection };
+export function recordScope(
+  target: RecordTarget,
+  { connection, policies }: Pick<RecordScope, 'connection' | 'policies'>,
+): RecordScope {
+  return { target, plan: planFor(target.app.schema, target.collection), connection, policies };
 }
 
 /** Ends a write with `403` when it is to `users`, whom only the auth and user routes write. */

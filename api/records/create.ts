@@ -24,7 +24,7 @@ import {
 } from './enrol.ts';
 import { applyHookChanges, type Rehearsal } from './hooks/rehearsal.ts';
 import { explainWriteError } from './input/write-errors.ts';
-import { refuseUnreachable, writeRestriction, type WrittenValues } from './relations/restrict.ts';
+import { checkFiles, refuseUnreachable, writeRestriction, type WrittenValues } from './relations/restrict.ts';
 import { readNewValues } from './input/values.ts';
 import { commitWrite } from './write.ts';
 
@@ -113,7 +113,11 @@ async function previewCreate(
     : await connection.run((sql) => previewUser(sql, credentials.email));
   const chosen = user === undefined ? id : user.id ?? enrolment?.newId;
   const record = { id: chosen ?? newId ?? deps.newId(), now: now.toISOString(), values };
-  const written = { positions: plan.allPositions, values, byOthers: notByCaller(defaulted) };
+  const written = await checkFiles(access, scope, {
+    positions: plan.allPositions,
+    values,
+    byOthers: notByCaller(defaulted),
+  });
   const restriction = writeRestriction(access, scope, input, written);
   const stored = candidateRecord(plan, record);
   const candidate = { ...stored, fields: { ...user?.fields, ...stored.fields } };
@@ -144,7 +148,11 @@ async function applyCreate(
     ? creation.enrolment ?? await prepareEnrolment(deps, scope, creation)
     : undefined;
   if (enrolment !== undefined) requireSame(enrolment, credentials);
-  const written = { positions: plan.allPositions, values, byOthers: notByCaller(defaulted, hooked?.fields) };
+  const written = await checkFiles(access, scope, {
+    positions: plan.allPositions,
+    values,
+    byOthers: notByCaller(defaulted, hooked?.fields),
+  });
   const restriction = writeRestriction(access, scope, hooked?.body ?? input, written);
   const insert = (sql: Sql, id: string) =>
     statements.insert(sql, plan, { id, now: now.toISOString(), values }, restriction);

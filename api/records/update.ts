@@ -23,7 +23,7 @@ import { failMissing } from './get.ts';
 import { applyHookChanges, type HookedInput, type Rehearsal } from './hooks/rehearsal.ts';
 import { mayExceedLength, refuseTooLong } from './input/length.ts';
 import { explainWriteError } from './input/write-errors.ts';
-import { refuseUnreachable, ruleRestriction, writeRestriction } from './relations/restrict.ts';
+import { checkFiles, refuseUnreachable, ruleRestriction, writeRestriction } from './relations/restrict.ts';
 import { type ChangedValues, readChangedValues, type RecordInput } from './input/values.ts';
 import { commitWrite } from './write.ts';
 
@@ -142,7 +142,7 @@ async function previewUpdate(
   const { plan, connection } = scope;
   refuseBuiltIn(scope.target);
   if (!isUuid(id)) failMissing(id);
-  const changed = await readChange(scope, id, input);
+  const changed = await checkFiles(access, scope, await readChange(scope, id, input));
   const rule = ruleRestriction(access, scope.target, input);
   const found = await connection.run((sql) => selectVersion(sql, plan, id, rule)) ?? failMissing(id);
   if (!found.passes) refuse(access);
@@ -174,7 +174,8 @@ export async function applyUpdate(
   refuseBuiltIn(scope.target);
   const body = hooked?.body ?? input;
   if (!isUuid(id)) failMissing(id);
-  const changed = { ...await readChange(scope, id, input), byOthers: hooked?.fields };
+  const values = await readChange(scope, id, input);
+  const changed = await checkFiles(access, scope, { ...values, byOthers: hooked?.fields });
   const restriction = writeRestriction(access, scope, body, changed);
   const change = { id, now: now.toISOString(), ...changed };
   for (let attempt = 0; attempt < maxAttempts; attempt++) {

@@ -4,6 +4,7 @@ import type { Connection } from '../../storage/connections/pool.ts';
 import type { deleteRecord, insertRecord, updateFields } from '../../storage/app/records/records.ts';
 import type { deleteTogether, emptyRelation } from '../../storage/app/records/related-records.ts';
 import type { updateVersion } from '../../storage/app/records/versions.ts';
+import type { Policies } from '../policies/effective.ts';
 import { type RecordScope, recordScope, type RecordTarget, targetIn } from './collection.ts';
 
 /** The statements that write records. Only `commitWrite` hands them out. */
@@ -20,6 +21,7 @@ export interface RecordStatements {
 export interface WriteContext {
   app: AppDefinition;
   connection: Connection;
+  policies: Policies;
   statements: RecordStatements;
 }
 
@@ -30,8 +32,8 @@ export interface WriteScope extends RecordScope {
 
 /** The scope of a write of a collection. Throws `404 not_found` when the collection has been deleted. */
 export function writeScope(
-  { app, connection, statements }: WriteContext,
+  { app, statements, ...parts }: WriteContext,
   target: RecordTarget,
 ): WriteScope {
-  return { ...recordScope(targetIn(app, target), connection), statements };
+  return { ...recordScope(targetIn(app, target), parts), statements };
 }

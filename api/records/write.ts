@@ -73,7 +73,7 @@ export async function commitOnce<Result>(
   const connection = deps.databases.app(app.workspace.database, app.schema);
   const commit = () => {
     if (hooks === 'before') requireCurrent(deps, app);
-    const write = () => work({ app, connection, statements });
+    const write = () => work({ app, connection, policies: deps.policies, statements });
     return input === undefined
       ? write()
       : deps.quotas.write(app, { records: creates(changes), input }, write);

@@ -1,6 +1,8 @@
 // Files of an app.
+import type { AppDefinition } from '../../storage/definition.ts';
 import { requireStillAdmitted } from '../auth/sessions/still-admitted.ts';
-import { requireFile, requireFileAccess, uploader } from '../files/access.ts';
+import type { Deps } from '../deps.ts';
+import { requireFile, requireReadable, uploader } from '../files/access.ts';
 import { download } from '../files/download.ts';
 import { parseFilename } from '../files/filename.ts';
 import { linkSeconds, makeLink, requireLink } from '../files/link.ts';
@@ -21,8 +23,23 @@ import {
   string,
   timestamp,
 } from '../contract/schema.ts';
+import type { Principal } from '../scope.ts';
 
 const files = '/api/workspaces/:workspace/apps/:app/files';
+
+/** What routes need to admit those who may read the file. */
+interface Reading {
+  deps: Deps;
+  target: { app: AppDefinition };
+  params: { readonly id: string };
+  principal: Principal | null;
+  now: Date;
+  queryParameters(): Readonly<Record<string, string>>;
+}
+
+function admitReader({ deps, target, params: { id }, principal, now, queryParameters }: Reading) {
+  return requireReadable(deps, target.app, { id, principal, now, query: queryParameters() });
+}
 
 /** The request and response headers of a download, with a token or a link. */
 const ofDownload = {
@@ -88,11 +105,11 @@ export const filesGet = route({
   method: 'GET',
   path: `${files}/:id`,
   summary: 'Returns the content of a file, with its own type. `X-Filename` is its name.',
-  scope: 'member',
+  scope: 'anyone',
   ...ofDownload,
   errors: ['range_not_satisfiable'],
-  handle: async ({ deps, target: { app }, params: { id }, principal }) =>
-    download(deps, app, await requireFileAccess(deps, app, { id, principal, purpose: 'read' })),
+  admit: admitReader,
+  handle: ({ deps, target: { app }, admitted: file }) => download(deps, app, file),
 });
 
 /** Shows the metadata of a file. */
@@ -100,11 +117,11 @@ export const filesMeta = route({
   method: 'GET',
   path: `${files}/:id/meta`,
   summary: 'Returns the name, type, size and date of a file.',
-  scope: 'member',
+  scope: 'anyone',
   status: 200,
   response: fileResponse,
-  handle: async ({ deps, target: { app }, params: { id }, principal }) =>
-    showFile(await requireFileAccess(deps, app, { id, principal, purpose: 'read' })),
+  admit: admitReader,
+  handle: ({ admitted: file }) => showFile(file),
 });
 
 /** Deletes a file. */
@@ -125,7 +142,7 @@ export const filesLink = route({
   method: 'POST',
   path: `${files}/:id/link`,
   summary: 'Creates a link with which anybody may read the file for some time, without a token.',
-  scope: 'member',
+  scope: 'anyone',
   bodyMayBeEmpty: true,
   body: object({
     expires_in: described(
@@ -135,11 +152,9 @@ export const filesLink = route({
   }),
   status: 201,
   response: object({ url: described(string(), 'A path on this server.'), expires_at: timestamp() }),
-  requireTarget: ({ deps, target: { app }, params: { id } }) => requireFile(deps, app, id),
-  handle: async ({ deps, target: { app }, params: { id }, principal, body, now }) => {
-    const file = await requireFileAccess(deps, app, { id, principal, purpose: 'read' });
-    return makeLink(deps, app, { file, seconds: body.expires_in ?? linkSeconds.default, now });
-  },
+  admit: admitReader,
+  handle: ({ deps, target: { app }, admitted: file, body, now }) =>
+    makeLink(deps, app, { file, seconds: body.expires_in ?? linkSeconds.default, now }),
 });
 
 /** Downloads a file by such a link. */

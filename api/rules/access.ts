@@ -2,19 +2,15 @@
 // conditions of SQL statements.
 import type { Databases } from '../../storage/connections/databases.ts';
 import type { Action, AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
-import { filesId } from '../../storage/definition.ts';
 import type { Condition } from '../../storage/app/filter/condition.ts';
 import {
   compilePredicate,
   type FilterRecord,
   type FilterSubject,
-  type Predicate,
 } from '../../storage/app/filter/evaluate.ts';
 import { fold, foldEarly, isClosed, type Residue } from '../../storage/app/filter/fold.ts';
 import { withinBudget } from '../../storage/app/filter/work-budget.ts';
 import type { RequestPrincipal, RequestValues } from '../../storage/app/filter/request.ts';
-import { usersId } from '../../storage/workspace/identities.ts';
-import { isUuid } from '../../storage/sql/ids.ts';
 import { fail } from '../errors.ts';
 import { bypassesRules, type Principal } from '../scope.ts';
 import { compiledRule, relationsReadEmail } from './compile.ts';
@@ -60,8 +56,6 @@ const methods: Record<Action, string> = {
 };
 
 const noBody: RequestValues['body'] = {};
-const nobody: Residue = { kind: 'constant', passes: false };
-const anybody: Residue = { kind: 'constant', passes: true };
 
 /**
  * Admits a caller unless the rule refuses it for every body and all data. Throws `401` for a caller without a token, `403`
@@ -88,6 +82,22 @@ export function admit(
 /** The access of the server itself, which no rule restricts: hooks act with the rights of an admin. */
 export function unboundedAccess(action: Action, now: Date): Access {
   return accessOf(action, { principal: null, now, query: {} }, null, true);
+}
+
+/** The access of a caller to what is not a record itself: it admits by the `get` rules of records (`related.ts`). */
+export async function relatedAccess(
+  { databases, emails = emailLookup(databases) }: AccessDeps,
+  app: AppDefinition,
+  asking: AccessRequest,
+): Promise<Access> {
+  const { principal } = asking;
+  if (bypassesRules(principal, { workspace: app.workspace.id, app: app.id })) {
+    return accessOf('get', asking, principal, true);
+  }
+  const email = principal !== null && relationsReadEmail(app)
+    ? await emails.ofUser(app, principal.id)
+    : undefined;
+  return accessOf('get', asking, principal && { ...principal, email }, false);
 }
 
 async function admitAdmin(
@@ -196,55 +206,4 @@ export function refuse({ request }: Access): never {
     fail('forbidden', 'the access rule does not admit this');
   }
   fail('unauthorized', 'the access rule asks for an access token: Authorization: Bearer <token>');
-}
-
-/**
- * The conditions under which this caller can see related records: the `get` rule of their collection; of `users`, only the
- * caller itself. Undefined for an admin, who can see all.
- */
-export function relatedGuard(
-  { unbounded, request }: Access,
-  app: AppDefinition,
-): ((target: string) => Residue) | undefined {
-  if (unbounded) return undefined;
-  const asked = { ...request, method: methods.get, body: noBody };
-  return (target) => {
-    if (target === usersId) return oneself(request.auth);
-    // Every signed-in user of the app may read its files.
-    if (target === filesId) return request.auth === null ? nobody : anybody;
-    const collection = app.collections.get(target);
-    return collection === undefined ? nobody : fold(compiledRule(app, collection, 'get').condition, asked);
-  };
-}
-
-/** True when a caller can see a related record. `now` and the errors are those of `rulePredicate`. */
-export type CanSee = (target: string, subject: FilterSubject, now: number) => boolean;
-
-/** The conditions of `relatedGuard` as a check in memory. Undefined for an admin, who can see all. */
-export function canSeeCheck({ unbounded, request }: Access, app: AppDefinition): CanSee | undefined {
-  if (unbounded) return undefined;
-  const asked = { ...request, method: methods.get, body: noBody };
-  const predicates = new Map<string, Predicate>();
-  return (target, subject, now) => {
-    if (target === usersId) {
-      return request.auth !== null && subject.record.id === request.auth.id.toLowerCase();
-    }
-    const collection = app.collections.get(target);
-    if (collection === undefined) return false;
-    const predicate = predicates.get(target) ??
-      compilePredicate(compiledRule(app, collection, 'get').condition);
-    predicates.set(target, predicate);
-    return predicate(subject, { ...asked, now }) === true;
-  };
-}
-
-function oneself(auth: RequestPrincipal | null): Residue {
-  if (auth === null || !isUuid(auth.id)) return nobody;
-  return {
-    kind: 'compare',
-    operator: '=',
-    left: { kind: 'column', hops: [], column: 'id', type: 'uuid', path: [] },
-    right: { kind: 'value', type: 'uuid', value: auth.id.toLowerCase() },
-    negated: false,
-  };
 }

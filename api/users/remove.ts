@@ -32,7 +32,7 @@ const maxReadings = 5;
 type RemoveDeps =
   & Pick<
     Deps,
-    'databases' | 'definitions' | 'recordCache' | 'writeOrder' | 'revocations' | 'newId' | 'now'
+    'databases' | 'definitions' | 'policies' | 'recordCache' | 'writeOrder' | 'revocations' | 'newId' | 'now'
   >
   & Pick<WriteDeps, 'hooks' | 'realtime'>;
 
@@ -86,7 +86,8 @@ async function removeFrom(
     const held = await lockApps(sql, apps.map(({ schema }) => schema));
     const user = await lockUser(sql, id) ?? failNoUser(id);
     const there = removals.filter(({ app }) => held.has(app.schema));
-    const announcements = await removeFromApps({ sql, statements }, there, { id: user.id, now: by.now });
+    const transaction = { sql, statements, policies: deps.policies };
+    const announcements = await removeFromApps(transaction, there, { id: user.id, now: by.now });
     stopIfPending(rehearsals);
     await deleteAccount(sql, deps, { user, actor, by });
     return announcements;
@@ -149,7 +150,7 @@ function knowsUsers(app: AppDefinition): boolean {
 
 /** Deletes record by record, because each is an event. What is added meanwhile PostgreSQL itself deletes or refuses. */
 async function removeFromApps(
-  { sql, statements }: RemovalTransaction,
+  { sql, statements, policies }: RemovalTransaction & Pick<RemoveDeps, 'policies'>,
   removals: readonly AppRemoval[],
   { id, now }: { id: string; now: Date },
 ): Promise<AppAnnouncement[]> {
@@ -158,7 +159,7 @@ async function removeFromApps(
     await actingAs(sql, app.schema, async () => {
       // As the app sees it.
       const user = await selectRecord(sql, planFor(app.schema, usersCollection(app)), id);
-      const context = { app, connection: transactionAsConnection(sql), statements };
+      const context = { app, connection: transactionAsConnection(sql), policies, statements };
       const remove = () => deleteWithUser({ sql, statements }, app, { id, now });
       const removal = await rehearseRemoval(rehearsal, context, { now, remove });
       announcements.push({

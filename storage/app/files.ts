@@ -3,6 +3,10 @@ import { filesId } from '../definition.ts';
 import { isUuid } from '../sql/ids.ts';
 import { type Page, type PageRequest, selectPage } from '../sql/page.ts';
 import type { Sql } from '../connections/pool.ts';
+import { quoteIdentifier } from '../sql/quote.ts';
+import { selectRows } from '../sql/rows.ts';
+import type { Residue } from './filter/fold.ts';
+import { recordAlias, whereSql } from './records/restriction.ts';
 import { qualified } from './tables.ts';
 
 /** One file. */
@@ -77,4 +81,39 @@ export async function knownFiles(sql: Sql, schema: string, ids: readonly string[
     [[...ids]],
   );
   return new Set(rows.map(({ id }) => id));
+}
+
+/** A field that holds files, and the condition under which a record may be read for the file that it holds. */
+export interface FileHolder {
+  collection: string;
+  field: string;
+  residue: Residue;
+}
+
+/** The conditions under which a file may be read, of which one is enough. */
+export interface FileReaders {
+  /** The end-user who may read its uploads. */
+  uploader: string | undefined;
+  holders: readonly FileHolder[];
+}
+
+/** The ids among these that are files which may be read. */
+export async function selectReadable(
+  sql: Sql,
+  schema: string,
+  ids: readonly string[],
+  { uploader, holders }: FileReaders,
+): Promise<string[]> {
+  const params: (string | number)[] = [];
+  const conditions = holders.map(({ collection, field, residue }) => {
+    const where = whereSql([{ residue }], 3 + params.length);
+    params.push(...where.params);
+    const rest = where.text === '' ? '' : ` and ${where.text}`;
+    return `exists (select from ${qualified({ schema, collection })} as ${recordAlias} ` +
+      `where ${recordAlias}.${quoteIdentifier(field)} = file.id${rest})`;
+  });
+  const text = `select file.id::text from ${filesTable(schema)} as file where file.id = any($1::uuid[]) ` +
+    `and (${['file.uploaded_by = $2::uuid', ...conditions].join(' or ')})`;
+  const rows = await selectRows(sql, { text }, [[...ids], uploader ?? null, ...params]);
+  return rows.map(([id]) => String(id));
 }

@@ -10,7 +10,8 @@ import {
 import { compilePredicate, type FilterSubject } from '../../../storage/app/filter/evaluate.ts';
 import { decideEarly } from '../../../storage/app/filter/fold.ts';
 import { WorkBudget } from '../../../storage/app/filter/work-budget.ts';
-import { type Access, type CanSee, canSeeCheck, rulePredicate } from '../../rules/access.ts';
+import { type Access, rulePredicate } from '../../rules/access.ts';
+import { type CanSee, canSeeCheck } from '../../rules/related.ts';
 import { compileCallerFilter, refuseCostly } from '../../rules/caller-filter.ts';
 import { compiledRule, mentionsNow, requestMembers } from '../../rules/compile.ts';
 import type { AuthorizedView } from '../ports.ts';

@@ -4,11 +4,14 @@ import type { Restriction, WriteRestriction } from '../../../storage/app/records
 import { canPointTo, firstValue } from '../../../storage/app/records/records.ts';
 import type { Residue } from '../../../storage/app/filter/fold.ts';
 import { pointsTo } from '../../../storage/app/fields/kinds.ts';
+import { filesId } from '../../../storage/definition.ts';
 import { usersId } from '../../../storage/workspace/identities.ts';
 import { failValidation } from '../../errors.ts';
-import { type Access, relatedGuard, ruleResidue } from '../../rules/access.ts';
+import { type Access, ruleResidue } from '../../rules/access.ts';
 import { maxGuardComparisons } from '../../rules/caller-filter.ts';
 import { comparisonsToRead } from '../../rules/compile.ts';
+import { readableFiles } from '../../rules/files.ts';
+import { relatedGuard } from '../../rules/related.ts';
 import type { RecordScope, RecordTarget } from '../collection.ts';
 import { missingTarget } from '../input/write-errors.ts';
 import type { RecordInput } from '../input/values.ts';
@@ -31,6 +34,27 @@ export interface WrittenValues {
   byOthers?: ReadonlySet<string> | undefined;
 }
 
+/** The same, and the files among the values that the caller may read. */
+export interface CheckedValues extends WrittenValues {
+  readable: ReadonlySet<string>;
+}
+
+/** Finds out which of the files that a write sets its caller may read. */
+export async function checkFiles<Values extends WrittenValues>(
+  access: Access,
+  scope: RecordScope,
+  written: Values,
+): Promise<Values & CheckedValues> {
+  const ids = access.unbounded ? [] : referencesOf(scope, written)
+    .filter(({ target }) => target === filesId).map(({ id }) => id);
+  const readable = ids.length === 0 ? new Set<string>() : await readableFiles(
+    { ...scope, app: scope.target.app },
+    access,
+    ids,
+  );
+  return { ...written, readable };
+}
+
 /** A relation or a file that is written, and the rule under which its caller must be able to read it. */
 interface Pointing {
   field: string;
@@ -45,7 +69,7 @@ export function writeRestriction(
   access: Access,
   scope: RecordScope,
   body: RecordInput,
-  written: WrittenValues,
+  written: CheckedValues,
 ): WriteRestriction {
   const rule = ruleRestriction(access, scope.target, body);
   return { rule, targets: pointings(access, scope, written) };
@@ -58,7 +82,7 @@ export function writeRestriction(
 export async function refuseUnreachable(
   access: Access,
   scope: RecordScope,
-  written: WrittenValues,
+  written: CheckedValues,
 ): Promise<void> {
   const refused: string[] = [];
   for (const { field, id, ...reach } of pointings(access, scope, written)) {
@@ -69,31 +93,42 @@ export async function refuseUnreachable(
   }
 }
 
-/** Users need no rule to be pointed to: a caller who knows the id of one may name it as owner, member or addressee. */
-function pointings(
-  access: Access,
-  { plan, target: { app } }: RecordScope,
-  written: WrittenValues,
-): Pointing[] {
+function pointings(access: Access, scope: RecordScope, written: CheckedValues): Pointing[] {
+  const { app } = scope.target;
   const guard = relatedGuard(access, app);
   if (guard === undefined) return [];
   let comparisons = 0;
-  return written.positions.flatMap((position, index) => {
-    const field = plan.fields[position]?.field;
-    const value = written.values[index];
-    const target = field === undefined ? undefined : pointsTo(field);
-    if (field === undefined || target === undefined || target === usersId) return [];
-    if (typeof value !== 'string' || written.byOthers?.has(field.name) === true) return [];
-    const residue = guard(target);
+  return referencesOf(scope, written).flatMap(({ field, target, id, parameter }) => {
+    const residue = target === filesId ? fileResidue(written, id) : guard(target);
     if (residue.kind === 'constant' && residue.passes) return [];
     comparisons += comparisonsToRead(app, target);
     if (comparisons > maxGuardComparisons) {
-      failValidation([{
-        field: field.name,
-        reason: 'is one relation too many for one write, by the get rules',
-      }]);
+      failValidation([{ field, reason: 'is one relation too many for one write, by the get rules' }]);
     }
-    const table = { schema: app.schema, collection: target };
-    return [{ field: field.name, id: value, parameter: firstValue + index, table, residue }];
+    return [{ field, id, parameter, table: { schema: app.schema, collection: target }, residue }];
+  });
+}
+
+function fileResidue({ readable }: CheckedValues, id: string): Residue {
+  return { kind: 'constant', passes: readable.has(id) };
+}
+
+/** A relation or a file that the caller of a write has set. */
+interface Reference {
+  field: string;
+  target: string;
+  id: string;
+  parameter: number;
+}
+
+/** Users need no rule to be pointed to: a caller who knows the id of one may name it as owner, member or addressee. */
+function referencesOf({ plan }: RecordScope, { positions, values, byOthers }: WrittenValues): Reference[] {
+  return positions.flatMap((position, index) => {
+    const field = plan.fields[position]?.field;
+    const id = values[index];
+    const target = field === undefined ? undefined : pointsTo(field);
+    if (field === undefined || target === undefined || target === usersId) return [];
+    if (typeof id !== 'string' || byOthers?.has(field.name) === true) return [];
+    return [{ field: field.name, target, id, parameter: firstValue + index }];
   });
 }

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../api/errors.ts';
 import { RuleGate } from '../../../../api/realtime/visibility/gate.ts';
 import { readRelated, relatedFor } from '../../../../api/realtime/visibility/related-reads.ts';
-import { admit, relatedGuard, ruleResidue } from '../../../../api/rules/access.ts';
+import { admit, ruleResidue } from '../../../../api/rules/access.ts';
+import { relatedGuard } from '../../../../api/rules/related.ts';
 import { compileCallerFilter } from '../../../../api/rules/caller-filter.ts';
 import type { Principal } from '../../../../api/scope.ts';
 import type {

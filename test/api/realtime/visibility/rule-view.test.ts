@@ -1,7 +1,8 @@
 // What views are, and what tells them apart.
 import { describe, expect, it } from 'vitest';
 import { authorizedView } from '../../../../api/realtime/visibility/rule-view.ts';
-import { admit, canSeeCheck } from '../../../../api/rules/access.ts';
+import { admit } from '../../../../api/rules/access.ts';
+import { canSeeCheck } from '../../../../api/rules/related.ts';
 import type { Principal } from '../../../../api/scope.ts';
 import type { AccessRule, CollectionDefinition } from '../../../../storage/definition.ts';
 import { appOf } from '../../../storage/app/filter/fixture.ts';

@@ -1,0 +1,70 @@
+// Who may read files: admins, uploaders and, by policy `files.read`, callers who may get a record that holds the file.
+import { type AppDefinition, filesId } from '../../storage/definition.ts';
+import { type FileHolder, selectReadable } from '../../storage/app/files.ts';
+import { referrersTo } from '../../storage/app/records/referrers.ts';
+import type { Connection } from '../../storage/connections/pool.ts';
+import { isUuid } from '../../storage/sql/ids.ts';
+import type { Policies } from '../policies/effective.ts';
+import type { Access } from './access.ts';
+import { comparisonsToRead } from './compile.ts';
+import { relatedGuard } from './related.ts';
+
+/** The parts that are needed to find out. */
+export interface FileReading {
+  app: AppDefinition;
+  connection: Connection;
+  policies: Policies;
+}
+
+/** The comparisons of `get` rules in one statement, roughly: an app may have hundreds of fields that hold files. */
+const maxComparisons = 64;
+
+/** The ids among these whose files the caller may read. An id of no file is among them only for callers who may read all. */
+export async function readableFiles(
+  { app, connection, policies }: FileReading,
+  access: Access,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { unbounded, request: { auth } } = access;
+  if (unbounded) return new Set(ids);
+  const readers = await policies.set('files.read', { workspace: app.workspace.id, app: app.id });
+  if (auth !== null && readers.includes('signed_in')) return new Set(ids);
+  const uploader = auth?.role === 'user' && isUuid(auth.id) ? auth.id : undefined;
+  const holders = readers.includes('records') ? readableHolders(app, access) : [];
+  const found = new Set<string>();
+  for (const part of inParts(app, holders)) {
+    const left = ids.filter((id) => !found.has(id));
+    if (left.length === 0 || uploader === undefined && part.length === 0) break;
+    const readable = await connection.run((sql) =>
+      selectReadable(sql, app.schema, left, { uploader, holders: part })
+    );
+    for (const id of readable) found.add(id);
+  }
+  return found;
+}
+
+/** The fields that hold files, but for those of collections of which the caller may get no record at all. */
+function readableHolders(app: AppDefinition, access: Access): FileHolder[] {
+  const guard = relatedGuard(access, app);
+  if (guard === undefined) return [];
+  return referrersTo(app, filesId).flatMap(({ collection, field }) => {
+    const residue = guard(collection.id);
+    const isClosed = residue.kind === 'constant' && !residue.passes;
+    return isClosed ? [] : [{ collection: collection.id, field, residue }];
+  });
+}
+
+/** The holders in parts of one statement each; one empty part when there are none. */
+function inParts(app: AppDefinition, holders: readonly FileHolder[]): FileHolder[][] {
+  const parts: FileHolder[][] = [[]];
+  let comparisons = 0;
+  for (const holder of holders) {
+    if (comparisons >= maxComparisons) {
+      parts.push([]);
+      comparisons = 0;
+    }
+    parts.at(-1)?.push(holder);
+    comparisons += 1 + comparisonsToRead(app, holder.collection);
+  }
+  return parts;
+}
