@@ -216,6 +216,7 @@ declare const $app: {
   readonly files: {
     /** Returns null if there is none. */
     get(id: string): Promise<(HookFile & { readonly bytes: Uint8Array<ArrayBuffer>; text(): string }) | null>;
+    /** Stores a file. End-users can read it once they may get a record that holds it. */
     create(file: {
       filename: string;
       mime?: string;

@@ -104,7 +104,8 @@ export const filesList = route({
 export const filesGet = route({
   method: 'GET',
   path: `${files}/:id`,
-  summary: 'Returns the content of a file, with its own type. `X-Filename` is its name.',
+  summary:
+    'Returns the content of a file to callers who may read it, with its own type. `X-Filename` is its name.',
   scope: 'anyone',
   ...ofDownload,
   errors: ['range_not_satisfiable'],
@@ -116,7 +117,7 @@ export const filesGet = route({
 export const filesMeta = route({
   method: 'GET',
   path: `${files}/:id/meta`,
-  summary: 'Returns the name, type, size and date of a file.',
+  summary: 'Returns the name, type, size and date of a file to callers who may read it.',
   scope: 'anyone',
   status: 200,
   response: fileResponse,
@@ -141,7 +142,8 @@ export const filesRemove = route({
 export const filesLink = route({
   method: 'POST',
   path: `${files}/:id/link`,
-  summary: 'Creates a link with which anybody may read the file for some time, without a token.',
+  summary:
+    'Creates a link with which anybody may read the file for some time, without a token. For callers who may read it.',
   scope: 'anyone',
   bodyMayBeEmpty: true,
   body: object({

@@ -138,6 +138,7 @@ export const specified: readonly Endpoint[] = [
   // An upload that is refused behind the gate, since it says that it is a form.
   { method: 'POST', path: `${app}/files`, who: 'signed in at the app', status: 201, form: true },
   { method: 'GET', path: `${app}/files`, who: 'signed in at the app', status: 200 },
+  // Also for anyone without a token, of files that public records hold; there are none here.
   { method: 'GET', path: `${app}/files/:id`, who: 'signed in at the app', status: 200 },
   { method: 'GET', path: `${app}/files/:id/meta`, who: 'signed in at the app', status: 200 },
   { method: 'DELETE', path: `${app}/files/:id`, who: 'signed in at the app', status: 200 },

@@ -24,7 +24,7 @@ async function collection(id: string, ...fields: object[]): Promise<string> {
 describe('a field of kind file', () => {
   it('holds a file of the app, and no id of anything else', async () => {
     const { id } = await upload(files.user, app, 'x');
-    expect(expectOk(await files.other.post(posts, { cover: id })).fields).toEqual({ cover: id });
+    expect(expectOk(await files.user.post(posts, { cover: id })).fields).toEqual({ cover: id });
     const elsewhere = await files.own.app();
     const foreign = await upload(elsewhere.admin, elsewhere, 'x');
     for (const cover of [randomUUID(), foreign.id]) {
