@@ -37,17 +37,25 @@ const unknownExpectation: Refusal = {
   code: 'validation',
   message: 'Expect: only 100-continue is known',
 };
+const tooLarge: Refusal = {
+  status: 431,
+  code: 'payload_too_large',
+  message: 'the request headers exceed 16 KiB or 100 lines',
+};
+const longPath: Refusal = { status: 431, code: 'payload_too_large', message: 'the path exceeds 16 KiB' };
 const tunnel: Refusal = { status: 405, code: 'method_not_allowed', message: 'this is not a proxy' };
 
 /** By the codes of Node's errors: https://nodejs.org/api/http.html#event-clienterror */
 const byParserCode: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: {
-    status: 431,
-    code: 'payload_too_large',
-    message: 'the request headers exceed 16 KiB or 100 lines',
+    ...tooLarge,
+    message: 'the request headers exceed 16 KiB or 100 lines, or with the URL 64 KiB',
   },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'unavailable', message: 'the request came too slowly' },
 };
+
+/** Of the headers without the request line, and of a path. Node hands over headers as Latin-1: a character is a byte. */
+const maxHeaderBytes = 16_384;
 
 /** Connections on which a request was refused for its form: nothing after it is read as another request. */
 const refused = new WeakSet<Duplex>();
@@ -85,7 +93,8 @@ export function ignoreRefused(handler: RequestListener): RequestListener {
  * Refuses requests that a proxy may read in another way than this server does (RFC 9112). Their `Host` is missing, repeated or
  * no valid host, such as `x:99999` (section 3.2), or no name of this server: a page whose name was rebound to its address
  * would pass for one of its own. Or their body has another transfer coding than chunked, which Node would
- * pass on undecoded, or it is chunked in HTTP/1.0, which knows no chunks (section 6.1).
+ * pass on undecoded, or it is chunked in HTTP/1.0, which knows no chunks (section 6.1). Refused too are headers and paths that
+ * are longer than any client's: Node's own limit leaves room for a filter of 4,096 characters in any script.
  */
 export function refuseAmbiguous(
   handler: RequestListener,
@@ -94,7 +103,9 @@ export function refuseAmbiguous(
   // Almost all requests have the same one.
   let lastValid: string | undefined;
   return (request, response) => {
-    const hosts = countHosts(request.rawHeaders);
+    const { hosts, bytes } = measureHeaders(request.rawHeaders);
+    if (bytes > maxHeaderBytes) return refuse(response, tooLarge, options);
+    if (pathLength(request.url ?? '') > maxHeaderBytes) return refuse(response, longPath, options);
     if (hosts > 1 || (hosts === 0 && request.httpVersionMinor !== 0)) {
       return refuse(response, missingHost, options);
     }
@@ -116,13 +127,22 @@ export function refuseAmbiguous(
   };
 }
 
-function countHosts(rawHeaders: readonly string[]): number {
-  let count = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at];
-    if (name?.length === 4 && name.toLowerCase() === 'host') count++;
+/** The number of `Host` headers, and the bytes of all headers as they are sent: `name: value` and a line's end. */
+function measureHeaders(rawHeaders: readonly string[]): { hosts: number; bytes: number } {
+  let hosts = 0;
+  let bytes = rawHeaders.length * 2;
+  for (let at = 0; at < rawHeaders.length; at++) {
+    const text = rawHeaders[at] ?? '';
+    bytes += text.length;
+    if (at % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host') hosts++;
   }
-  return count;
+  return { hosts, bytes };
+}
+
+function pathLength(url: string): number {
+  if (url.length <= maxHeaderBytes) return url.length;
+  const query = url.indexOf('?');
+  return query === -1 ? url.length : query;
 }
 
 function refuse(response: ServerResponse, refusal: Refusal, options: Responding): void {

@@ -14,7 +14,7 @@ export function currentResponse(socket: Duplex): ServerResponse | undefined {
 /** Options that Node reads from the server when it uses them. */
 type LateOptions = Pick<
   ServerOptions,
-  'connectionsCheckingInterval' | 'requireHostHeader' | 'shouldUpgradeCallback'
+  'connectionsCheckingInterval' | 'maxHeaderSize' | 'requireHostHeader' | 'shouldUpgradeCallback'
 >;
 
 /** Sets options of a server that somebody else has made, although Node takes them when it makes one. */

@@ -38,6 +38,8 @@ export interface ListenOptions
 
 const headersTimeoutMs = 10_000;
 const maxHeaderLines = 100;
+/** Of the headers and the request line, whose query may have 4,096 characters of 12 bytes each, percent-encoded. */
+const maxHeadBytes = 65_536;
 /** The interval in which Node checks connections for timeouts. Its own 30 s would make up to 40 s of 10. */
 const timeoutCheckMs = 1_000;
 const idlePollMs = 50;
@@ -62,7 +64,11 @@ export async function openServer(handler: RequestListener, options: ListenOption
   });
   options.mount(server);
   // listhen makes the server without options.
-  setServerOptions(server, { connectionsCheckingInterval: timeoutCheckMs, requireHostHeader: false });
+  setServerOptions(server, {
+    connectionsCheckingInterval: timeoutCheckMs,
+    requireHostHeader: false,
+    maxHeaderSize: maxHeadBytes,
+  });
   const { port } = server.address() as AddressInfo;
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   return { url: `http://${host}:${port}`, close: (timeoutMs) => close(server, timeoutMs) };

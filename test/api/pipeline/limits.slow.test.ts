@@ -50,12 +50,21 @@ describe('http.limits: size', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('a path over 16 KiB gets the same response as headers over it', async () => {
-    expectError(
-      await ask(`GET /${'x'.repeat(17_000)} HTTP/1.1\r\nHost: x\r\n\r\n`),
-      431,
-      'payload_too_large',
+  it.each([['a path over 16 KiB', `/${'x'.repeat(17_000)}`], [
+    'a query over 64 KiB',
+    `/?${'x'.repeat(65_536)}`,
+  ]])(
+    '%s gets the same response as headers over it',
+    async (_, url) => {
+      expectError(await ask(`GET ${url} HTTP/1.1\r\nHost: x\r\n\r\n`), 431, 'payload_too_large');
+    },
+  );
+
+  it('a query of 48 KiB is read', async () => {
+    const answer = await ask(
+      `GET /healthz?${'x'.repeat(49_152)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
     );
+    expect(answer.status).toBe(200);
   });
 
   it('100 header lines are read, 101 get 431', async () => {

@@ -102,6 +102,17 @@ describe('pages', () => {
   );
 });
 
+describe('a filter', () => {
+  it.each(['x', 'ж', '漢', '😀'])('may have 4,096 characters, all of them %s', async (letter) => {
+    const filter = (length: number) => {
+      const rest = length - [...`word = ""`].length;
+      return `filter=${encodeURIComponent(`word = "${letter.repeat(rest)}"`)}`;
+    };
+    expect(expectOk(await admin.get(`${records}?${filter(4_096)}`)).items).toEqual([]);
+    expect(await admin.get(`${records}?${filter(4_097)}`)).toMatchObject({ status: 400 });
+  });
+});
+
 describe('the order', () => {
   it('of texts is that of their code points', async () => {
     const ordered = [...words].sort(byCodePoint);
