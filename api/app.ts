@@ -5,6 +5,7 @@ import { type AnyRoute, RawResponse, type ResponseOverrides } from './contract/r
 import { canWait, countsForQuota } from './contract/route-traits.ts';
 import { explainFailure } from './deleted-tenant.ts';
 import type { Deps } from './deps.ts';
+import { failDisconnected } from './errors.ts';
 import type { BufferedResponse } from './http/node-listener.ts';
 import { openFileBytes } from './http/protection/memory-limit.ts';
 import { readRequestInfo, type RequestInfo } from './http/request-info.ts';
@@ -109,10 +110,13 @@ async function respond(
   const handled = route.handle(context);
   const result = handled instanceof Promise ? await handled : handled;
   if (result instanceof RawResponse) return result;
-  const waitForTurn = () => pipeline.largeBodies(workspace);
+  const waitForTurn = async () => {
+    await pipeline.largeBodies(workspace);
+    // A write has been done by now, so its response must not deny it.
+    if (request.method === 'GET' && request.isDisconnected()) failDisconnected();
+  };
   const rendered = renderBody(result, { contentType: route.contentType, waitForTurn });
   const body = rendered instanceof Promise ? await rendered : rendered;
-  // Only reads: a write has been done by now, so its response must not deny it.
   if (request.method === 'GET') request.reserve(bodyLength(body));
   return bufferedResponse(route, overrides, body);
 }

@@ -1,5 +1,6 @@
 // The parts of a process that features depend on, made once in main.ts. A function takes a `Pick` of them.
 import type { BlobStore } from '../storage/blobs/blob-store.ts';
+import type { ByteBudget } from '../storage/concurrency/byte-budget.ts';
 import type { KeyedMutex } from '../storage/concurrency/keyed-mutex.ts';
 import type { Databases } from '../storage/connections/databases.ts';
 import type { Provisioning } from '../storage/provision/cluster.ts';
@@ -79,6 +80,8 @@ export interface Deps {
   spentShares: SpentShares;
   /** The mails that may be asked for. */
   mailBudgets: MailBudgets;
+  /** The memory of large pages. */
+  pageBytes: ByteBudget;
   /** Keeps a part of the disk from tenants. */
   disk: DiskReserve;
   /** Slows uploads down. */

@@ -161,6 +161,11 @@ export function fail(
   throw new ApiError(code, message, headers);
 }
 
+/** Ends a request whose client has closed the connection. Nobody sees the error; the log says that it was the client's. */
+export function failDisconnected(): never {
+  fail('validation', 'the client has disconnected');
+}
+
 /** An error about members. Its message names them all: `<field>: <reason>; <field>: <reason>`. */
 export function fieldsError(code: ErrorCode, errors: readonly FieldError[]): ApiError {
   const parts = errors.map(({ field, reason }) => field === '' ? reason : `${field}: ${reason}`);

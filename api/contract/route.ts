@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Deps } from '../deps.ts';
 import type { ErrorCode, FieldError } from '../errors.ts';
 import type { HeaderList } from '../http/header-list.ts';
+import type { PageMemory } from '../records/page-memory.ts';
 import type { Schema } from './schema.ts';
 import type { Principal, Scope } from '../scope.ts';
 import type { RouteTarget } from '../target.ts';
@@ -85,6 +86,8 @@ export interface RequestContext<Path extends string, S extends Scope, Query, Bod
   overrides: ResponseOverrides;
   /** The value of a cookie of the server, by its name without the prefix. */
   cookie(name: 'at' | 'rt'): string | undefined;
+  /** The memory for the records of the response. */
+  pageMemory(): PageMemory;
   /** The body of a route with `readsBody`. */
   bodyStream(): BodyStream;
   /** The text of the bearer token, unchecked; for logout, which accepts an expired one. */

@@ -5,7 +5,7 @@ import type { H3Event } from 'h3';
 import { uuidV4Source } from '../../storage/sql/ids.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
-import type { ReserveMemory } from './protection/memory-limit.ts';
+import { onResponseEnd, type ReserveMemory } from './protection/memory-limit.ts';
 
 /** A request as every step of the pipeline sees it. */
 export interface RequestInfo {
@@ -22,6 +22,10 @@ export interface RequestInfo {
   nodeResponse(): ServerResponse;
   /** Counts bytes that stay in memory until the response is sent. Throws `429 too_many_requests`. */
   reserve(bytes: number): void;
+  /** True when the client has closed the connection. */
+  isDisconnected(): boolean;
+  /** Calls a listener when the response has been sent, or the client has gone. */
+  onEnd(listener: () => void): void;
 }
 
 /** Makes an id for a request that brings none. */
@@ -46,6 +50,8 @@ export function readRequestInfo(
     header: (name) => headerOf(node, name),
     nodeResponse,
     reserve: (bytes) => reserve(nodeResponse(), ip, bytes),
+    isDisconnected: () => node.socket.destroyed,
+    onEnd: (listener) => onResponseEnd(nodeResponse(), listener),
   };
 }
 

@@ -47,8 +47,8 @@ export type ReadJson = (
   options: { workspace: string | undefined; mayBeEmpty: boolean | undefined },
 ) => Promise<Record<string, unknown>>;
 
-/** Makes the reader of JSON bodies. */
-export function jsonReader(read: ReadBytes): ReadJson {
+/** Makes the reader of JSON bodies. What is done with a large one, once it is parsed, has a turn of its own. */
+export function jsonReader(read: ReadBytes, largeBodies: LargeBodyQueue): ReadJson {
   return async (request, { workspace, mayBeEmpty }) => {
     const bytes = await read(request, workspace);
     if (bytes.length === 0 && mayBeEmpty === true) return {};
@@ -60,7 +60,9 @@ export function jsonReader(read: ReadBytes): ReadJson {
     if (isCoded(request.header('content-encoding'))) {
       fail('deserialization', 'the body must be sent as it is, without a Content-Encoding');
     }
-    return parseObject(bytes);
+    const value = parseObject(bytes);
+    if (bytes.length > largeBytes) await largeBodies(workspace);
+    return value;
   };
 }
 

@@ -38,13 +38,13 @@ const healthCheckRate = { per_second: 50, burst: 100 };
 
 /** Makes the guards. */
 export function createGuards(
-  { config, tokens, allowedOrigins, secrets, observe }: Pick<
+  { config, tokens, allowedOrigins, secrets, observe, traffic }: Pick<
     Deps,
-    'config' | 'tokens' | 'allowedOrigins' | 'secrets' | 'observe'
+    'config' | 'tokens' | 'allowedOrigins' | 'secrets' | 'observe' | 'traffic'
   >,
   cacheSync: RequestGuards['cacheSync'],
 ): RequestGuards {
-  const largeBodies = createLargeBodyQueue();
+  const largeBodies = createLargeBodyQueue(() => traffic.lull());
   const readBytes = bytesReader(config.http.max_body_bytes, largeBodies);
   return {
     limit: rateLimit(config.rate_limit),
@@ -52,7 +52,7 @@ export function createGuards(
     refusals: new Refusals(observe, config.rate_limit.enabled ? config.rate_limit.burst / 2 : Infinity),
     reserve: config.rate_limit.enabled ? memoryLimit(maxReservedBytes) : () => undefined,
     readBytes,
-    readJson: jsonReader(readBytes),
+    readJson: jsonReader(readBytes, largeBodies),
     largeBodies,
     cors: cors(allowedOrigins),
     authenticator: {

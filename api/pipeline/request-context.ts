@@ -3,6 +3,7 @@ import type { RequestContext, ResponseOverrides } from '../contract/route.ts';
 import type { Deps } from '../deps.ts';
 import { queryParameters } from '../http/query-parameters.ts';
 import type { RequestInfo } from '../http/request-info.ts';
+import { PageMemory } from '../records/page-memory.ts';
 import type { Principal, Scope } from '../scope.ts';
 import type { AnyTarget } from '../target.ts';
 import { readBearer, readCookie } from './authenticate.ts';
@@ -43,6 +44,7 @@ export function createContext(
       },
     },
     cookie,
+    pageMemory: () => new PageMemory(deps, target.workspace?.id ?? '', request),
     bodyStream: () => bodyStreamOf(request),
     bearer: () => readBearer(request),
     now: request.now,

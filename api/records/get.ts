@@ -1,4 +1,5 @@
 // Reading one record.
+import { RowsMustWait } from '../../storage/app/records/row-budget.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
 import { selectChecked } from '../../storage/app/records/records.ts';
 import { fail } from '../errors.ts';
@@ -6,7 +7,9 @@ import { type Access, refuse } from '../rules/access.ts';
 import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
 import { expandRelations, readExpand } from './relations/expand.ts';
 import { ruleRestriction } from './relations/restrict.ts';
+import { recordLength } from './input/length.ts';
 import { readFields, type SelectedRecord } from './input/selection.ts';
+import type { PageMemory } from './page-memory.ts';
 import { readRecord } from './read.ts';
 
 /** A record that is asked for, and which of its fields. */
@@ -16,6 +19,7 @@ export interface RecordLookup {
   /** Names separated by commas, as in the query. */
   fields?: string | undefined;
   expand?: string | undefined;
+  memory?: PageMemory | undefined;
 }
 
 /**
@@ -25,20 +29,31 @@ export interface RecordLookup {
 export async function getRecord(
   deps: RecordDeps,
   target: RecordTarget,
-  { access, id, fields, expand }: RecordLookup,
+  { access, id, fields, expand, memory }: RecordLookup,
 ): Promise<SelectedRecord> {
   return await onCollection(deps, target, async (scope) => {
     const rule = ruleRestriction(access, scope.target);
     if (!isUuid(id)) failMissing(id);
     const select = readFields(scope.plan, fields);
     const branches = readExpand(scope.target, expand);
-    const reading = readRecord(deps, scope, { access, id, rule });
-    const found = reading instanceof Promise ? await reading : reading;
-    if (found === undefined) failMissing(id);
-    if (!found.passes) refuse(access);
-    if (branches.size === 0) return select(found.record);
-    const show = await expandRelations(select, scope, { access, branches, records: [found.record] });
-    return show(found.record);
+    const weight = scope.plan.weights.get;
+    const read = async () => {
+      const reading = readRecord(deps, scope, { access, id, rule });
+      const found = reading instanceof Promise ? await reading : reading;
+      if (found === undefined) failMissing(id);
+      if (!found.passes) refuse(access);
+      if (memory?.keep(recordLength(found.record)) === false) throw new RowsMustWait();
+      memory?.noteRows(weight);
+      if (branches.size === 0) return select(found.record);
+      const show = await expandRelations(select, scope, {
+        access,
+        branches,
+        records: [found.record],
+        memory,
+      });
+      return show(found.record);
+    };
+    return await (memory === undefined ? read() : memory.read(weight, 1, read));
   });
 }
 

@@ -13,6 +13,7 @@ import { compiledRule } from '../rules/compile.ts';
 import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
 import { expandRelations, readExpand } from './relations/expand.ts';
 import { ruleRestriction } from './relations/restrict.ts';
+import type { PageMemory } from './page-memory.ts';
 import type { Narrowing } from './ports.ts';
 import { readPage } from './read.ts';
 import { readFields, readSort, type SelectedRecord } from './input/selection.ts';
@@ -27,6 +28,7 @@ export interface RecordQuery {
   expand?: string | undefined;
   /** Of the values of all records of a page together, roughly; 64 MiB when left out. */
   maxBytes?: number | undefined;
+  memory?: PageMemory | undefined;
 }
 
 const defaultMaxBytes = 64 * 1_048_576;
@@ -39,20 +41,25 @@ const defaultMaxBytes = 64 * 1_048_576;
 export async function listRecords(
   deps: RecordDeps,
   target: RecordTarget,
-  { access, page, sort, fields, filter, expand, maxBytes = defaultMaxBytes }: RecordQuery,
+  { access, page, sort, fields, filter, expand, memory, maxBytes = defaultMaxBytes }: RecordQuery,
 ): Promise<Page<SelectedRecord>> {
   return await onCollection(deps, target, async (scope) => {
     const { selection, narrowing } = selectedBy(access, scope.target, filter);
     const keys = readSort(scope.plan, sort);
     const select = readFields(scope.plan, fields);
     const branches = readExpand(scope.target, expand);
-    const slice = { sort: keys, limit: page.per_page, offset: pageOffset(page), maxBytes };
-    const reading = readPage(deps, scope, { selection, narrowing, slice, counted: page.count });
-    const { records, total } = await reading.catch(explain);
-    const show = branches.size === 0
-      ? select
-      : await expandRelations(select, scope, { access, branches, records });
-    return makePage(records.map(show), total, page);
+    const slice = { sort: keys, limit: page.per_page, offset: pageOffset(page), maxBytes, memory };
+    const weight = scope.plan.weights.list;
+    const read = async () => {
+      const reading = readPage(deps, scope, { selection, narrowing, slice, counted: page.count });
+      const { records, total } = await reading.catch(explain);
+      memory?.noteRows(weight);
+      const show = branches.size === 0
+        ? select
+        : await expandRelations(select, scope, { access, branches, records, memory });
+      return makePage(records.map(show), total, page);
+    };
+    return await (memory === undefined ? read() : memory.read(weight, page.per_page, read));
   });
 }
 

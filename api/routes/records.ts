@@ -61,8 +61,20 @@ export const recordsList = route({
   errors: ['unknown_column', 'parse_error'],
   admit: ({ deps, target, principal, now, queryParameters }) =>
     admit(deps, target, 'list', { principal, now, query: queryParameters() }),
-  handle: ({ deps, target, admitted: access, query: { sort, fields, filter, expand, ...page } }) =>
-    listRecords(deps, target, { access, page: toPageRequest(page), sort, fields, filter, expand }),
+  handle: (
+    { deps, target, admitted: access, query: { sort, fields, filter, expand, ...page }, pageMemory },
+  ) => {
+    const memory = pageMemory();
+    return listRecords(deps, target, {
+      access,
+      page: toPageRequest(page),
+      sort,
+      fields,
+      filter,
+      expand,
+      memory,
+    });
+  },
 });
 
 /** Creates a record. */
@@ -95,8 +107,8 @@ export const recordsGet = route({
   errors: ['unknown_column'],
   admit: ({ deps, target, principal, now, queryParameters }) =>
     admit(deps, target, 'get', { principal, now, query: queryParameters() }),
-  handle: ({ deps, target, admitted: access, params: { id }, query: { fields, expand } }) =>
-    getRecord(deps, target, { access, id, fields, expand }),
+  handle: ({ deps, target, admitted: access, params: { id }, query: { fields, expand }, pageMemory }) =>
+    getRecord(deps, target, { access, id, fields, expand, memory: pageMemory() }),
 });
 
 /** Changes fields of a record. */

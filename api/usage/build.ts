@@ -2,6 +2,7 @@
 import type { Deps } from '../deps.ts';
 import { DiskReserve } from './disk-reserve.ts';
 import { MailBudgets } from './mail-budgets.ts';
+import { pageBudget } from './page-budget.ts';
 import { Quotas } from './quotas.ts';
 import type { Sharing } from './remainder.ts';
 import { UploadPace } from './upload-pace.ts';
@@ -15,7 +16,7 @@ type ShareDeps = Pick<
 export async function createShares(
   deps: ShareDeps,
   sharing: Sharing,
-): Promise<Pick<Deps, 'disk' | 'quotas' | 'mailBudgets' | 'uploadPace'>> {
+): Promise<Pick<Deps, 'disk' | 'quotas' | 'mailBudgets' | 'pageBytes' | 'uploadPace'>> {
   const now = () => deps.now().getTime();
   const disk = new DiskReserve(deps);
   await disk.check();
@@ -23,6 +24,7 @@ export async function createShares(
     disk,
     quotas: new Quotas({ ...deps, disk, sharing, now }),
     mailBudgets: new MailBudgets(deps),
+    pageBytes: pageBudget(deps),
     uploadPace: new UploadPace({ ...deps, workers: sharing.workers, now }),
   };
 }

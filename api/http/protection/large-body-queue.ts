@@ -13,16 +13,19 @@ export type LargeBodyQueue = (workspace: string | undefined) => Promise<void>;
 
 /**
  * Makes a queue in which workspaces take turns, so that one that sends a hundred large bodies does not delay all others. After
- * each piece the queue pauses for as long as the piece took. Other requests need some ten rounds of the event loop, and would
- * otherwise wait for a piece in each of them.
+ * each piece the queue pauses for as long as the piece took, and until `lull`. Other requests need some ten rounds of the event
+ * loop, and would otherwise wait for a piece in each of them.
  */
-export function createLargeBodyQueue(): LargeBodyQueue {
+export function createLargeBodyQueue(
+  lull: () => Promise<void> | undefined = () => undefined,
+): LargeBodyQueue {
   const queue = new FairQueue({ slots: 1 });
   return (workspace) => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const work = () => {
+    const work = async () => {
       resolve();
-      return pauseAfterWork();
+      await pauseAfterWork();
+      await lull();
     };
     void queue.run(work, workspace);
     return promise;

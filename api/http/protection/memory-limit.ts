@@ -40,13 +40,19 @@ export function memoryLimit(maxBytes: number): ReserveMemory {
     byAddress.set(key, sum + bytes);
     byResponse.set(response, (own ?? 0) + bytes);
     if (own !== undefined) return;
-    const onClose = () => {
-      response.off('close', onClose);
-      socket.off('close', onClose);
-      release(response, key);
-    };
-    response.once('close', onClose);
-    // A pipelined response that still waits emits no 'close' when its connection closes.
-    socket.once('close', onClose);
+    onResponseEnd(response, () => release(response, key));
   };
+}
+
+/** Calls a listener once, when a response has been sent or its connection closes. */
+export function onResponseEnd(response: ServerResponse, listener: () => void): void {
+  const { socket } = response.req;
+  const onClose = () => {
+    response.off('close', onClose);
+    socket.off('close', onClose);
+    listener();
+  };
+  response.once('close', onClose);
+  // A pipelined response that still waits emits no 'close' when its connection closes.
+  socket.once('close', onClose);
 }

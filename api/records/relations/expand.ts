@@ -1,5 +1,5 @@
 // The query parameter `expand`: records with those that their relations point to. One query for each level and collection.
-import { type RowBudget, RowsTooLarge } from '../../../storage/app/records/row-budget.ts';
+import { type RowBudget, type RowMemory, RowsTooLarge } from '../../../storage/app/records/row-budget.ts';
 import { pointsTo } from '../../../storage/app/fields/kinds.ts';
 import { type AppDefinition, filesId } from '../../../storage/definition.ts';
 import type { Residue } from '../../../storage/app/filter/fold.ts';
@@ -84,6 +84,7 @@ export interface ExpandInput {
   access: Access;
   branches: Branches;
   records: readonly StoredRecord[];
+  memory?: RowMemory | undefined;
 }
 
 /**
@@ -93,7 +94,7 @@ export interface ExpandInput {
 export async function expandRelations(
   select: RecordSelector,
   scope: RecordScope,
-  { access, branches, records }: ExpandInput,
+  { access, branches, records, memory }: ExpandInput,
 ): Promise<RecordSelector> {
   const guard = relatedGuard(access, scope.target.app);
   const expansions = new Map(records.map((record): [StoredRecord, Expansion] => [record, {}]));
@@ -101,7 +102,7 @@ export async function expandRelations(
   let length = 0;
   let stages: Stage[] = [...branches.values()].map((branch) => ({ branch, holders }));
   while (stages.length > 0) {
-    const room = { left: maxLength - length };
+    const room = { left: maxLength - length, memory };
     const found = await findRelated(scope, guard, stages, room);
     stages = stages.flatMap(({ branch, holders }) => {
       const related = attach(branch, holders, found.get(branch.target) ?? new Map());

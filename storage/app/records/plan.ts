@@ -7,6 +7,7 @@ import { isUserField, usersId, usersView } from '../../workspace/identities.ts';
 import { type ListShape, orderBy } from './list-order.ts';
 import { planField, type PlannedField } from './planned-field.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
+import type { RowWeight } from './row-budget.ts';
 import { RecordRows } from './rows.ts';
 import { recordAlias, type Where } from './restriction.ts';
 import { differsSql } from './difference.ts';
@@ -28,6 +29,8 @@ export type StoredRecord = {
 /** The compiled form of one version of a collection. */
 export class RecordPlan {
   readonly collection: string;
+  /** The weight of rows in lists, and of those that are read alone. */
+  readonly weights: Readonly<Record<'list' | 'get', RowWeight>> = { list: { bytes: 0 }, get: { bytes: 0 } };
   /** The declared fields. A profile shows some of its user besides. */
   readonly fields: readonly PlannedField[];
   /** True when each record belongs to the user with its id. */

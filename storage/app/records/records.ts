@@ -1,6 +1,6 @@
 // The records of a collection: one statement for each operation, access rules included.
 import type { StoredValue } from '../fields/kind.ts';
-import { selectWithin } from './row-budget.ts';
+import { type RowMemory, selectWithin } from './row-budget.ts';
 import type { Sql } from '../../connections/pool.ts';
 import type { ListShape } from './list-order.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
@@ -43,6 +43,7 @@ export interface RecordSlice extends ListShape {
   offset: number;
   /** The budget for the values of all rows together, roughly. */
   maxBytes: number;
+  memory?: RowMemory | undefined;
 }
 
 /**
@@ -142,12 +143,12 @@ export async function selectSlice(
   sql: Sql,
   plan: RecordPlan,
   { restrictions, isAdHoc }: RecordSelection,
-  { sort, withSnapshot, limit, offset, maxBytes }: RecordSlice,
+  { sort, withSnapshot, limit, offset, maxBytes, memory }: RecordSlice,
 ): Promise<ListedRecords> {
   const where = whereSql(restrictions, 1);
   const { text, prepare } = plan.list({ sort, withSnapshot }, where, isAdHoc);
   const params = [...where.params, limit, offset];
-  const rows = await selectWithin(sql, { text, prepare }, { params, budget: { left: maxBytes } });
+  const rows = await selectWithin(sql, { text, prepare }, { params, budget: { left: maxBytes, memory } });
   const snapshot = withSnapshot ? rows[0]?.at(-1) : undefined;
   return {
     records: rows.map((row) => plan.record(row)),

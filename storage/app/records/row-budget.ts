@@ -11,29 +11,69 @@ export class RowsTooLarge extends RangeError {
   }
 }
 
+/** The error of rows for which there is no memory at this moment. */
+export class RowsMustWait extends Error {
+  constructor() {
+    super('there is no memory for the rows by now');
+    this.name = 'RowsMustWait';
+  }
+}
+
+/** How many bytes a row took lately, roughly; 0 as long as nothing is known. */
+export interface RowWeight {
+  bytes: number;
+}
+
+/** Where the memory of rows comes from. */
+export interface RowMemory {
+  /** How many rows are asked for at once; undefined for all of them. */
+  readonly pieceRows: number | undefined;
+  /** Counts a row that has come. False when there is no memory for it. */
+  keep(bytes: number): boolean;
+  /** Awaited before the next piece is asked for. Throws to end the statement. */
+  rest(): Promise<void> | undefined;
+}
+
 /** A budget of memory, roughly in characters of text, that several statements may share. */
 export interface RowBudget {
   left: number;
+  /** Without it, there is always memory within the budget. */
+  memory?: RowMemory | undefined;
 }
 
 /** The weight of objects and numbers beside their texts, roughly. */
 const valueWeight = 16;
 
 /**
- * Runs a statement and returns its rows as lists of values. Rows beyond the budget are dropped as they come, so that
- * memory is bounded whatever is stored. Throws `RowsTooLarge` if there were any.
+ * Runs a statement and returns its rows as lists of values. Throws `RowsTooLarge` for rows beyond the budget, and `RowsMustWait`;
+ * rows are dropped from then on, so that memory is bounded whatever is stored.
  */
 export async function selectWithin(
   sql: Sql,
   { text, prepare }: Statement,
   { params, budget }: { params: Params; budget: RowBudget },
 ): Promise<unknown[][]> {
+  const { memory } = budget;
   const rows: unknown[][] = [];
-  await sql.unsafe<Record<string, unknown>[]>(text, params, { prepare }).values().forEach((row) => {
-    budget.left -= weighRow(row);
-    if (budget.left >= 0) rows.push(row);
-  });
-  if (budget.left < 0) throw new RowsTooLarge();
+  let failure: Error | undefined;
+  const add = (row: unknown[]) => {
+    const weight = weighRow(row);
+    budget.left -= weight;
+    if (budget.left < 0) failure = new RowsTooLarge();
+    else if (failure === undefined && memory?.keep(weight) === false) failure = new RowsMustWait();
+    if (failure === undefined) rows.push(row);
+    else rows.length = 0;
+  };
+  const query = sql.unsafe<Record<string, unknown>[]>(text, params, { prepare }).values();
+  if (memory?.pieceRows === undefined) await query.forEach(add);
+  else {
+    for await (const piece of query.cursor(memory.pieceRows)) {
+      piece.forEach(add);
+      if (failure !== undefined) break;
+      await memory.rest();
+    }
+  }
+  if (failure !== undefined) throw failure;
   return rows;
 }
 
