@@ -8,6 +8,7 @@ import { clientAddressOf, headerOf, requestIdOf } from '../http/request-info.ts'
 import { reportTo } from '../realtime/build.ts';
 import { WebSockets } from '../realtime/websocket/websocket.ts';
 import { findTarget } from '../target.ts';
+import { quotaLimit } from '../usage/quota.ts';
 import { authenticateCookie } from './authenticate.ts';
 import { defaultHeaders, type RequestGuards } from './guards.ts';
 import { rateLimitError } from './rate-limit.ts';
@@ -52,6 +53,7 @@ export function createWebSockets(deps: Deps, guards: RequestGuards): WebSockets 
         deps.activity.request(found);
         await deps.quotas.request(found);
       },
+      maxStreams: (workspace) => quotaLimit(deps.policies, 'quota.streams', { workspace }),
       allowedOrigins: deps.allowedOrigins,
       cookieName: `${config.http.cookie_prefix}_at`,
       onResponse: (request, { status, principal }) => {

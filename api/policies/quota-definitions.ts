@@ -49,6 +49,14 @@ export const quotaDefinitions = {
     max: () => 100,
     default: 'max',
   },
+  'quota.streams': {
+    kind: 'range',
+    meaning: 'Event streams of a workspace, and subscriptions of its WebSockets, in each API process.',
+    min: 0,
+    // Of 33 KiB each.
+    max: () => 5_000,
+    default: 'max',
+  },
   'quota.users': {
     kind: 'range',
     meaning: 'End-users of a workspace.',

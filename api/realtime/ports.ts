@@ -11,6 +11,15 @@ export interface StreamHolder {
   address: string;
   /** The query parameters of the request that opened the stream, without the filter. */
   query: Readonly<Record<string, string>>;
+  /** The workspace whose events it hears, which all streams of it in this process count for. */
+  workspace?: WorkspaceStreams;
+}
+
+/** The streams that a workspace may have in this process. */
+export interface WorkspaceStreams {
+  id: string;
+  /** Policy `quota.streams`; undefined without a limit. */
+  max: number | undefined;
 }
 
 /** A request to subscribe to a collection. */

@@ -1,7 +1,8 @@
-// The quota of streams for each principal and address.
+// The quota of streams for each principal, address and workspace.
 import { fail } from '../errors.ts';
 import type { Principal } from '../scope.ts';
-import type { StreamHolder } from './ports.ts';
+import { quotaExceeded } from '../usage/quota.ts';
+import type { StreamHolder, WorkspaceStreams } from './ports.ts';
 
 /** The most streams of a principal and of an address. */
 export interface StreamLimits {
@@ -27,7 +28,7 @@ const charactersPerStream = 128;
 
 const retryAfter = [['Retry-After', '10']] as const;
 
-/** Counts the streams of a process by principal and address. */
+/** Counts the streams of a process by principal, address and workspace. */
 export class StreamQuota {
   readonly #limits: StreamLimits;
   readonly #taken = new Map<string, number>();
@@ -36,9 +37,13 @@ export class StreamQuota {
     this.#limits = limits;
   }
 
-  /** Claims quota for a connection with the filter of its only subscription. Throws `429 too_many_requests`. */
-  claim({ principal, address, query }: StreamHolder, filter = ''): StreamClaim {
+  /**
+   * Claims quota for a connection with the filter of its only subscription. Throws `429 too_many_requests`, and `429
+   * quota_exceeded` for the workspace.
+   */
+  claim({ principal, address, query, workspace }: StreamHolder, filter = ''): StreamClaim {
     const { perAddress } = this.#limits;
+    const within = workspace === undefined ? undefined : `workspace ${workspace.id}`;
     const at = `address ${address}`;
     let by = principal === null ? undefined : nameOf(principal);
     let held = 0;
@@ -46,11 +51,13 @@ export class StreamQuota {
       held += more;
       this.#add(at, more);
       this.#add(by, more);
+      this.#add(within, more);
     };
     const another = (filter?: string) => {
       const more = 1 + Math.floor((filter?.length ?? 0) / charactersPerStream);
       if (this.#count(at) + more > perAddress) refuse(`an address holds at most ${perAddress} streams`);
       this.#require(by, more);
+      this.#requireWithin(workspace, more);
       count(more);
       let isHeld = true;
       return () => {
@@ -78,6 +85,13 @@ export class StreamQuota {
     const { perPrincipal } = this.#limits;
     if (by !== undefined && this.#count(by) + more > perPrincipal) {
       refuse(`a principal holds at most ${perPrincipal} streams`);
+    }
+  }
+
+  #requireWithin(workspace: WorkspaceStreams | undefined, more: number): void {
+    if (workspace?.max === undefined) return;
+    if (this.#count(`workspace ${workspace.id}`) + more > workspace.max) {
+      throw quotaExceeded('quota.streams', workspace.max);
     }
   }
 

@@ -3,6 +3,7 @@ import { fail } from '../errors.ts';
 import { serveEvents } from '../realtime/delivery/sse.ts';
 import { RawResponse, route } from '../contract/route.ts';
 import { described, object, optional, string } from '../contract/schema.ts';
+import { quotaLimit } from '../usage/quota.ts';
 
 /** Streams the events of a collection. */
 export const collectionEvents = route({
@@ -34,10 +35,12 @@ export const collectionEvents = route({
     new RawResponse(async ({ response, headers, address }) => {
       const { filter: _filter, ...query } = queryParameters();
       const lastEventId = response.req.headers['last-event-id'];
+      const { workspace, app } = params;
+      const max = await quotaLimit(deps.policies, 'quota.streams', { workspace });
       await serveEvents(deps.realtime, {
         response,
-        topic: { workspace: params.workspace, app: params.app, collection: params.coll },
-        holder: { principal, address, query },
+        topic: { workspace, app, collection: params.coll },
+        holder: { principal, address, query, workspace: { id: workspace, max } },
         filter,
         lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,
         headers,

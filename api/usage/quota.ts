@@ -27,6 +27,11 @@ const refusals: Record<RefusingQuota, Refusal> = {
   'quota.collections': { status: 403, describe: (max) => `${max} collections in the app`, mayRetry: false },
   'quota.apps': { status: 403, describe: (max) => `${max} apps in the workspace`, mayRetry: false },
   'quota.users': { status: 403, describe: (max) => `${max} users in the workspace`, mayRetry: false },
+  'quota.streams': {
+    status: 429,
+    describe: (max) => `${max} event streams of the workspace in an API process`,
+    mayRetry: true,
+  },
   'quota.requests_per_sec': {
     status: 429,
     describe: (max) => `${max} requests to the app in a second`,

@@ -26,6 +26,8 @@ export interface UpgradePorts {
   authenticateCookie: (token: string) => Principal | Promise<Principal>;
   /** Throws `404` when the workspace or app does not exist. */
   requireApp: (place: AppPath) => void | Promise<void>;
+  /** The most streams of a workspace in this process; undefined without a limit. */
+  maxStreams: (workspace: string) => Promise<number | undefined>;
   /** The foreign origins whose pages may use the cookies of a workspace. */
   allowedOrigins: Pick<AllowedOrigins, 'rightsAt' | 'allowsCookieOf'>;
   /** The cookie that holds an access token. */
@@ -84,7 +86,12 @@ export async function admitUpgrade(request: IncomingMessage, ports: UpgradePorts
   const { filter: _filter, ...query } = queryParameters(
     URL.parse(request.url ?? '', 'http://realtime')?.search ?? '',
   );
-  return { place: { workspace, app }, holder: { principal, address: ports.addressOf(request), query } };
+  const max = await ports.maxStreams(workspace);
+  const address = ports.addressOf(request);
+  return {
+    place: { workspace, app },
+    holder: { principal, address, query, workspace: { id: workspace, max } },
+  };
 }
 
 /** The principal of a request. Browsers send cookies from any page, so a cookie counts only from allowed origins. */

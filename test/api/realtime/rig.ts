@@ -135,6 +135,7 @@ const upgradePorts: UpgradePorts = {
   authenticate,
   authenticateCookie: authenticate,
   requireApp: ({ app }) => app === place.app ? undefined : fail('app_not_found', 'no such app'),
+  maxStreams: () => Promise.resolve(undefined),
   allowedOrigins: {
     rightsAt: (origin) => origin === 'https://friend.example' ? 'cookies' : 'none',
     allowsCookieOf: (_workspace, origin) => origin === 'https://friend.example',

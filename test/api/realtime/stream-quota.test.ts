@@ -1,4 +1,4 @@
-// How many streams one principal and one address may hold.
+// How many streams one principal, one address and one workspace may hold.
 import { describe, expect, it } from 'vitest';
 import { StreamQuota } from '../../../api/realtime/stream-quota.ts';
 import type { Principal } from '../../../api/scope.ts';
@@ -133,5 +133,21 @@ describe('a claim', () => {
     quota.claim(held('ada', 'there'));
     quota.claim(held('ada', 'there'));
     quota.claim(held('cid'));
+  });
+
+  it('counts for its workspace besides, with all its subscriptions, until it is released', () => {
+    const quota = new StreamQuota({ perPrincipal: 9, perAddress: 9 });
+    const of = (id: string) => ({ ...held(null, id), workspace: { id, max: 2 } });
+    const exceeded = expect.objectContaining({ code: 'quota_exceeded', status: 429 });
+    const claim = quota.claim(of('acme'));
+    claim.add();
+    expect(() => claim.add()).toThrow(exceeded);
+    expect(() => quota.claim(of('acme'))).toThrow(exceeded);
+    quota.claim(of('zoo'));
+    quota.claim({ ...of('free'), workspace: { id: 'free', max: undefined } });
+    claim.release();
+    quota.claim(of('acme'));
+    quota.claim(of('acme'));
+    expect(() => quota.claim(of('acme'))).toThrow(exceeded);
   });
 });
