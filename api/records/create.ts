@@ -121,12 +121,14 @@ async function previewCreate(
   const restriction = writeRestriction(access, scope, input, written);
   const stored = candidateRecord(plan, record);
   const candidate = { ...stored, fields: { ...user?.fields, ...stored.fields } };
-  const isDecided = restriction.rule === undefined && restriction.targets.length === 0;
+  if (restriction.rule === undefined && restriction.targets.length === 0) return candidate;
   // The rule of a profile may read its user, who may not be there yet.
-  if (isDecided || user !== undefined && user.id === undefined) return candidate;
-  if (await connection.run((sql) => wouldPass(sql, plan, record, restriction))) return candidate;
+  const isNewUser = user !== undefined && user.id === undefined;
+  if (!isNewUser && await connection.run((sql) => wouldPass(sql, plan, record, restriction))) {
+    return candidate;
+  }
   await refuseUnreachable(access, scope, written);
-  return refuse(access);
+  return isNewUser ? candidate : refuse(access);
 }
 
 /** The fields that hooks or defaults have set. */
