@@ -3,7 +3,7 @@ import { expect, vi } from 'vitest';
 import { as, type Caller, expectOk } from './api.ts';
 
 /** The master's, of every server that is set up here. */
-const masterPassword = '1 password of the master';
+export const masterPassword = '1 password of the master';
 
 /** Sets a new server up; its master, logged in. */
 export async function setUp(url: string): Promise<Caller> {
