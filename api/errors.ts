@@ -26,7 +26,7 @@ export const errorCodes = {
     meaning: 'A filter, sort, fields or expand names something that the collection does not have.',
   },
   parse_error: { status: 400, meaning: 'The filter expression cannot be parsed.' },
-  hook_veto: { status: 400, meaning: 'A hook refused the write.' },
+  hook_veto: { status: 400, hasErrors: true, meaning: 'A hook refused the write.' },
   unauthorized: { status: 401, meaning: 'The token is missing, invalid, expired or revoked.' },
   bad_credentials: { status: 401, meaning: 'The password, the email or the code is wrong.' },
   forbidden: { status: 403, meaning: 'The caller is authenticated, but not allowed to do this.' },

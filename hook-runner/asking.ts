@@ -4,7 +4,7 @@ import type { CallTable } from './calls.ts';
 import type { ApiChannel } from './channel.ts';
 import type { Invocations } from './invocations.ts';
 import { serializeJson } from './json-text.ts';
-import type { CallResult } from './protocol.ts';
+import type { CallResult, MemberError } from './protocol.ts';
 import { encodeUtf8, OriginalPromise, parseJson, safeMap } from './untampered.ts';
 
 interface PendingCall {
@@ -14,11 +14,12 @@ interface PendingCall {
   error: AppError;
 }
 
-/** An error response of the API. `code` and `status` are those of an HTTP response. */
+/** An error response of the API. `code`, `status` and `errors` are those of an HTTP response. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   status = 0;
   code = '';
+  errors: readonly MemberError[] = [];
 }
 
 /** Sends calls to the API and settles their promises. */
@@ -87,10 +88,11 @@ export class ApiClient {
  */
 function fillError(
   call: AppError,
-  { code, status, message }: Extract<CallResult, { ok: false }>['error'],
+  { code, status, message, errors }: Extract<CallResult, { ok: false }>['error'],
 ): AppError {
   call.code = code;
   call.status = status;
   call.message = message;
+  call.errors = errors ?? [];
   return call;
 }

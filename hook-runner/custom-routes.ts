@@ -2,19 +2,18 @@
 import { bodyInit } from './bytes.ts';
 import type { HookAuth } from './calls.ts';
 import { describeThrown, makeFault, type SourcePosition, thrownMessage } from './faults.ts';
+import { errorCodePattern } from './field-error.ts';
 import type { InvocationContext } from './invocations.ts';
 import type { InvocationResult, RouteInvocation } from './protocol.ts';
 import { failedResult, type InvocationOutcome } from './record-events.ts';
 import { originalRequest, originalResponse, stringifyJson, withoutPrototype } from './untampered.ts';
-
-const codePattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
 /** Throws `RangeError` for an invalid status and `TypeError` for an invalid code. */
 function checkHttpError(status: number, code: string): void {
   if (!Number.isInteger(status) || status < 400 || status > 599) {
     throw new RangeError('the status of an HttpError lies between 400 and 599');
   }
-  if (typeof code !== 'string' || !codePattern.test(code)) {
+  if (typeof code !== 'string' || !errorCodePattern.test(code)) {
     throw new TypeError('the code of an HttpError is a letter and up to 63 letters, digits, _, . and -');
   }
 }

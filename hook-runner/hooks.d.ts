@@ -68,7 +68,10 @@ interface RecordHookEvent<C extends string = string> {
 /** The argument of an update handler: `previous` is always present. */
 type UpdateHookEvent<C extends string> = RecordHookEvent<C> & { readonly previous: HookRecord<C> };
 
-/** A handler that refuses the write by returning false or by throwing; the caller gets the thrown message. */
+/**
+ * A handler that refuses the write by returning false or by throwing; the caller gets the thrown message, and the field of a
+ * `FieldError`.
+ */
 type BeforeHandler<E> = (event: E) => unknown;
 
 /** A handler that runs after the write. Its errors go to the app's log and change nothing. */
@@ -104,6 +107,24 @@ declare function onRecordAfterDelete<C extends CollectionName>(
   collection: C,
   handler: AfterHandler<RecordHookEvent<C>>,
 ): void;
+
+/** One wrong member of a body, as `errors` of a response lists it. */
+interface MemberError {
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/**
+ * The refusal of one field. When a before-hook throws one, the response has `errors: [{ path, code, message }]`, so that a page
+ * can show the message beside its input. The path is the name of the field, of 1 to 200 characters. The code, for programs,
+ * is a letter and up to 63 letters, digits, `_`, `.` and `-`; `invalid` if left out.
+ */
+declare class FieldError extends Error {
+  readonly path: string;
+  readonly code: string;
+  constructor(path: string, message: string, code?: string);
+}
 
 /** The argument of a route's handler. */
 interface RouteEvent {
@@ -150,10 +171,12 @@ declare class HttpError extends Error {
   constructor(status: number, code: string, message: string);
 }
 
-/** The error that `$app` throws when the API refuses a call, with the `code` and `status` that a request would get. */
+/** The error that `$app` throws when the API refuses a call, with the `code`, `status` and `errors` that a request would get. */
 declare class AppError extends Error {
   readonly status: number;
   readonly code: string;
+  /** Empty for an error about no member. */
+  readonly errors: readonly MemberError[];
 }
 
 /** A page of records. */

@@ -102,6 +102,13 @@ export interface CreditFrame {
   readonly bytes: number;
 }
 
+/** A member of a body that is wrong, as `errors` of a response lists it. */
+export interface MemberError {
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
 /** The result of a `call`: its value as in `CallTable`, or the error for the author's code. */
 export type CallResult =
   | { readonly type: 'result'; readonly id: number; readonly ok: true; readonly value: Json }
@@ -109,8 +116,13 @@ export type CallResult =
     readonly type: 'result';
     readonly id: number;
     readonly ok: false;
-    /** `code` and `status` as in a response of the API. */
-    readonly error: { readonly code: string; readonly status: number; readonly message: string };
+    /** As in a response of the API, with its status. */
+    readonly error: {
+      readonly code: string;
+      readonly status: number;
+      readonly message: string;
+      readonly errors?: readonly MemberError[];
+    };
   };
 
 /** A frame from the API to the runner. */
@@ -148,17 +160,27 @@ export interface LoadedFrame {
   readonly errors: readonly Fault[];
 }
 
+/** The field that a `FieldError` refuses. */
+export interface RefusedField {
+  readonly path: string;
+  readonly code: string;
+}
+
 /** The outcome of an invocation. */
 export type InvocationResult =
   /** `changes` are the record's fields that before-handlers have changed; null clears a field. `{}` for other events. */
   | { readonly type: 'result'; readonly id: number; readonly outcome: 'done'; readonly changes: Fields }
-  /** A before-handler refused. `message` is for the client; `fault` is for the log, and null when it returned false. */
+  /**
+   * A before-handler refused. `message` is for the client; `field` is that of a `FieldError`; `fault` is for the log, and
+   * null when the handler returned false.
+   */
   | {
     readonly type: 'result';
     readonly id: number;
     readonly outcome: 'veto';
     readonly message: string;
     readonly fault: Fault | null;
+    readonly field?: RefusedField | undefined;
   }
   /** Handlers threw, or returned what cannot be sent. The other handlers of an after-event have run. */
   | {

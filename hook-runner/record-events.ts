@@ -2,6 +2,7 @@
 import type { HookAuth, HookRecord, Json } from './calls.ts';
 import { type EventNameOf, hookEvents } from './events.ts';
 import { describeThrown, thrownMessage } from './faults.ts';
+import { refusedField } from './field-error.ts';
 import type { InvocationContext } from './invocations.ts';
 import { serializeJson } from './json-text.ts';
 import type { EventInvocation, InvocationResult } from './protocol.ts';
@@ -57,9 +58,11 @@ async function runBefore(
     if (handler === undefined) break;
     invocation.file = handler.file;
     try {
-      if (await handler.run(event) === false) return vetoResult(id, defaultVetoMessage, null);
+      if (await handler.run(event) === false) {
+        return { type: 'result', id, outcome: 'veto', message: defaultVetoMessage, fault: null };
+      }
     } catch (thrown) {
-      return vetoResult(id, thrownMessage(thrown) || defaultVetoMessage, describeThrown(thrown, handler));
+      return vetoResult(id, thrown, handler);
     }
   }
   try {
@@ -101,8 +104,15 @@ export function failedResult(id: number, faults: readonly Fault[]): InvocationOu
   return { type: 'result', id, outcome: 'failed', faults: withoutPrototype([...faults]) };
 }
 
-function vetoResult(id: number, message: string, fault: Fault | null): InvocationOutcome {
-  return { type: 'result', id, outcome: 'veto', message, fault };
+/** The result of an invocation whose handler threw. */
+function vetoResult(id: number, thrown: unknown, handler: Handler): InvocationOutcome {
+  const fault = describeThrown(thrown, handler);
+  const message = thrownMessage(thrown) || defaultVetoMessage;
+  try {
+    return { type: 'result', id, outcome: 'veto', message, fault, field: refusedField(thrown) };
+  } catch (wrong) {
+    return failedResult(id, [withoutPrototype({ ...fault, message: thrownMessage(wrong) })]);
+  }
 }
 
 /** The original value of a field. Objects and arrays can be modified in place, so their JSON is kept instead. */

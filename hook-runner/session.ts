@@ -7,6 +7,7 @@ import { createConsole, type Format } from './console.ts';
 import { errorResult, HttpError, RouteEvent, toResponse } from './custom-routes.ts';
 import { hookEventNames, hookEvents } from './events.ts';
 import { describeThrown, makeFault } from './faults.ts';
+import { FieldError } from './field-error.ts';
 import { replaceGlobals } from './globals.ts';
 import { createFetch } from './guarded-fetch.ts';
 import type { InvocationContext, Invocations } from './invocations.ts';
@@ -166,6 +167,7 @@ export class Session {
       console: createConsole(lines, format),
       fetch: createFetch(this.#api),
       HttpError,
+      FieldError,
       AppError,
       routerAdd: (method: unknown, path: unknown, run: unknown) => registry.addRoute(method, path, run),
       cronAdd: (name: unknown, expression: unknown, run: unknown) => registry.addJob(name, expression, run),

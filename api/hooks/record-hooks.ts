@@ -1,9 +1,9 @@
 // Record hooks as writes of records call them: asked before a write, told after it.
 import { type EventNameOf, hookEvents } from '../../hook-runner/events.ts';
-import type { EventInvocation } from '../../hook-runner/protocol.ts';
+import type { EventInvocation, InvocationResult } from '../../hook-runner/protocol.ts';
 import type { HookRecord } from '../../hook-runner/calls.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
-import { ApiError, fail } from '../errors.ts';
+import { ApiError, fail, fieldsError } from '../errors.ts';
 import type { AppHooks } from './app-hooks.ts';
 import type { AppWriteHooks, HookedWrite, WriteHooks } from './ports.ts';
 import type { Registrations, WriteEvents } from './registrations.ts';
@@ -50,7 +50,7 @@ async function ask(
       return Object.keys(result.changes).length === 0 ? undefined : result.changes;
     case 'veto':
       if (result.fault !== null) hooks.log.addFaults([result.fault], requestId);
-      return fail('hook_veto', result.message);
+      throw vetoError(result);
     case 'failed': {
       hooks.log.addFaults(result.faults, requestId);
       const [first] = result.faults;
@@ -59,6 +59,11 @@ async function ask(
     case 'http_error':
       return fail('hook_error', 'the hook responded as a route');
   }
+}
+
+function vetoError({ message, field }: Extract<InvocationResult, { outcome: 'veto' }>): ApiError {
+  if (field === undefined) return new ApiError('hook_veto', message);
+  return fieldsError('hook_veto', [{ field: field.path, reason: message, code: field.code }]);
 }
 
 async function tell(hooks: AppHooks, event: RecordEventName, write: HookedWrite): Promise<void> {

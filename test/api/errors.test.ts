@@ -142,6 +142,75 @@ describe('errors of any other body or query', () => {
   });
 });
 
+describe('errors of a hook', () => {
+  let hooked: Scenario;
+  let records: string;
+
+  beforeAll(async () => {
+    const source = `
+      const refuse = ({ record }) => {
+        if (record.fields.title === 'taken') throw new FieldError('title', 'is in use', 'in_use');
+        if (record.fields.title === 'bad') throw new FieldError('title', 'is bad');
+        if (record.fields.title === 'odd') throw new Error('not like this');
+      };
+      onRecordBeforeCreate('posts', refuse);
+      onRecordBeforeUpdate('posts', refuse);
+      onRecordBeforeDelete('posts', ({ record }) => {
+        if (record.fields.title === 'kept') throw new FieldError('title', 'keeps this record');
+      });
+      routerAdd('POST', '/errors', async (e) => {
+        try {
+          await $app.records.create('posts', await e.request.json());
+        } catch (error) {
+          return [error.code, error.status, error.errors];
+        }
+      });`;
+    const fields = [{ name: 'title', kind: 'text', required: true }];
+    hooked = await scenario({ collections: { posts: fields }, hooks: { 'refuse.js': source } });
+    records = hooked.records('posts');
+  });
+
+  const inUse = { path: 'title', code: 'in_use', message: 'is in use' };
+
+  it('name the field of a FieldError, which a create, an update or a deletion was refused for', async () => {
+    const created = await hooked.admin.post(records, { title: 'taken' });
+    expect(created.status).toBe(400);
+    expect(created.body).toEqual({ code: 'hook_veto', message: 'title: is in use', errors: [inUse] });
+    const id = await hooked.make(records, { title: 'good' });
+    const updated = await hooked.admin.patch(`${records}/${id}`, { title: 'bad' });
+    expect(updated.body.errors).toEqual([{ path: 'title', code: 'invalid', message: 'is bad' }]);
+    const kept = await hooked.make(records, { title: 'kept' });
+    const removed = await hooked.admin.delete(`${records}/${kept}`);
+    expect(removed.body).toMatchObject({ code: 'hook_veto', errors: [{ message: 'keeps this record' }] });
+  });
+
+  it('lead into the request of a batch', async () => {
+    const write = (title: string) => ({ method: 'POST', collection: 'posts', body: { title } });
+    const answer = await hooked.admin.post(hooked.collections.replace(/collections$/, 'batch'), {
+      requests: [write('good'), write('taken')],
+    });
+    expect(answer.body).toEqual({
+      code: 'hook_veto',
+      message: 'requests.1: title: is in use',
+      errors: [{ ...inUse, path: 'requests.1.body.title' }],
+    });
+  });
+
+  it('are not those of any other error', async () => {
+    const { body } = await hooked.admin.post(records, { title: 'odd' });
+    expect(body).toEqual({ code: 'hook_veto', message: 'not like this' });
+  });
+
+  it('reach the hook that called $app', async () => {
+    const ask = async (body: object) =>
+      (await hooked.admin.post(`${hooked.app.path}/custom/errors`, body)).body;
+    expect(await ask({ title: 'taken' })).toEqual(['hook_veto', 400, [inUse]]);
+    const required = { path: 'title', code: 'required', message: 'is required' };
+    expect(await ask({})).toEqual(['validation', 400, [required]]);
+    expect(await ask({ title: 'odd' })).toEqual(['hook_veto', 400, []]);
+  });
+});
+
 it('an error about no member has no errors', async () => {
   for (const answer of [await admin.get(`${posts}/x`), await admin.get(`${posts}?filter=(`)]) {
     expect(Object.keys(answer.body)).toEqual(['code', 'message']);

@@ -21,6 +21,12 @@ onRecordAfterDelete('gate', () => { console.log('after: second'); });
 onRecordBeforeCreate('gate', async () => { open(); await new Promise((resolve) => setTimeout(resolve)); console.log('opened'); });
 onRecordBeforeCreate('async-false', async () => { await null; return false; });
 onRecordBeforeCreate('thrown', () => { throw 'only words'; });
+onRecordBeforeCreate('field', () => { throw new FieldError('title', 'is in use', 'taken'); });
+onRecordBeforeCreate('field-only', () => { throw new FieldError('title'); });
+onRecordBeforeCreate('no-path', () => { throw new FieldError('', 'of what?'); });
+onRecordBeforeCreate('bad-code', () => { throw new FieldError('title', 'no', 'two words'); });
+class Own extends FieldError { path = 7; }
+onRecordBeforeCreate('own', () => { throw new Own('title', 'no'); });
 onRecordBeforeCreate('falsy', () => undefined);
 for (const value of [null, 0, '', NaN]) onRecordBeforeCreate('falsy', () => value);
 onRecordBeforeCreate('replaced', (e) => { e.record = { fields: { total: 9 } }; });
@@ -103,6 +109,34 @@ describe('record events in the hook runner', () => {
       fault: { file: 'hooks.ts', line: lineOf('a total never falls'), column: 11 },
     });
     expect(await runner.event('before_delete')).toMatchObject({ outcome: 'veto' });
+  });
+
+  it('says which field a FieldError refuses', async () => {
+    const fault = expect.objectContaining({ file: 'hooks.ts' });
+    expect(await create('field')).toMatchObject({
+      outcome: 'veto',
+      message: 'is in use',
+      field: { path: 'title', code: 'taken' },
+      fault,
+    });
+    expect(await create('field-only')).toMatchObject({
+      message: 'a hook refused the write',
+      field: { path: 'title', code: 'invalid' },
+    });
+    expect(await create('thrown')).not.toHaveProperty('field');
+  });
+
+  it('tells the author of a FieldError that cannot be sent', async () => {
+    for (const [collection, member] of [['no-path', 'path'], ['bad-code', 'code']] as const) {
+      const refused = await create(collection);
+      expect(refused).toMatchObject({ message: expect.stringContaining(`the ${member} of a FieldError is`) });
+      expect(refused).not.toHaveProperty('field');
+    }
+    // As with a bad result, nobody knows what the author meant: the write fails, and the log says why.
+    expect(await create('own')).toMatchObject({
+      outcome: 'failed',
+      faults: [{ message: expect.stringContaining('the path of a FieldError is'), file: 'hooks.ts' }],
+    });
   });
 
   it('survives what throws when it is looked at', async () => {

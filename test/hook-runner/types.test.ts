@@ -69,7 +69,7 @@ interface HookProfiles {
     await runner.load({
       'a.ts': `
         routerAdd('GET', '/own', () => Object.getOwnPropertyNames(globalThis).filter((name) =>
-          /^(on[A-Z]|[$]app|routerAdd|cronAdd|HttpError|AppError)/.test(name)));
+          /^(on[A-Z]|[$]app|routerAdd|cronAdd|HttpError|FieldError|AppError)/.test(name)));
         routerAdd('GET', '/app', () => Object.fromEntries(Object.entries($app).map(([k, v]) => [k, typeof v === 'object' ? Object.keys(v) : typeof v])));`,
     });
     const { body } = await runner.next('response', runner.request('GET /own'));
@@ -94,6 +94,7 @@ interface HookProfiles {
         e.record.fields.total = Math.round(e.record.fields.total);
         if (e.auth === null) return false;
       });
+      onRecordBeforeCreate('others', () => { throw new FieldError('title', 'is in use', 'taken'); });
       onRecordBeforeUpdate('others', (e) => { if (e.previous.fields.anything > 1) throw new Error('no'); });
       routerAdd('GET', '/orders/:id', async (e) => {
         const found = await $app.records.findOne('orders', e.params.id ?? '');

@@ -96,6 +96,12 @@ export const forged: readonly Breach[] = [
     says: `send({ type: 'result', id: frame.id, outcome: 'veto', message: {}, fault: null });`,
     told: broke,
   },
+  {
+    title: 'a veto of a field without a name',
+    says:
+      `send({ type: 'result', id: frame.id, outcome: 'veto', message: 'no', fault: null, field: { path: null } });`,
+    told: broke,
+  },
 ];
 
 /** Too late, too much, or nothing. */

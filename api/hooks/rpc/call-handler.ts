@@ -1,7 +1,7 @@
 // Handles the `$app` calls of one runner's hook code: a few at a time, within a budget for each invocation.
 import type { CallFrame, CallResult } from '../../../hook-runner/protocol.ts';
 import type { Json } from '../../../hook-runner/calls.ts';
-import { type ApiError, fail, toApiError } from '../../errors.ts';
+import { errorBody, fail, toApiError } from '../../errors.ts';
 import type { Invocation } from './invocation.ts';
 
 interface CallHandlerOptions {
@@ -81,7 +81,7 @@ export class CallHandler {
     } catch (error) {
       const refusal = toApiError(error);
       if (refusal.code === 'internal') report(error);
-      send({ type: 'result', id, ok: false, error: toResultError(refusal) });
+      send({ type: 'result', id, ok: false, error: { ...errorBody(refusal), status: refusal.status } });
     } finally {
       this.#running--;
       this.proceed();
@@ -108,10 +108,4 @@ export class CallHandler {
     this.#budgets.set(invocation, budget);
     return budget;
   }
-}
-
-function toResultError(
-  { code, status, message }: ApiError,
-): { code: string; status: number; message: string } {
-  return { code, status, message };
 }

@@ -1,6 +1,7 @@
 // The values in a runner's messages: each is what it must be, or the channel cannot be trusted.
 import { isUtf8 } from 'node:buffer';
 import type { Bytes, Fields, Headers, Json } from '../../../hook-runner/calls.ts';
+import type { RefusedField } from '../../../hook-runner/protocol.ts';
 import type { Fault } from '../../../hook-runner/registrations.ts';
 import { isObject, ProtocolError } from './frames.ts';
 
@@ -123,6 +124,12 @@ export function readFault(given: unknown): Fault {
     column: place(column),
     stack: stack === null ? null : readText(stack).slice(0, maxMessageLength),
   };
+}
+
+/** The field that an author's code refuses. */
+export function readRefusedField(given: unknown): RefusedField {
+  const { path, code } = readMembers(given);
+  return { path: readShortText(path, 200), code: readShortText(code, 64) };
 }
 
 function refuse(message: string): never {

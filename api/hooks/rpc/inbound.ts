@@ -20,6 +20,7 @@ import {
   readMembers,
   readNumber,
   readRecordFields,
+  readRefusedField,
   readShortText,
   readText,
   readWord,
@@ -115,7 +116,7 @@ function readSegment(given: unknown): RouteSegment {
 }
 
 function readResult(
-  { id: given, outcome, changes, message, fault, faults, status, code }: Members,
+  { id: given, outcome, changes, message, fault, field, faults, status, code }: Members,
 ): frames.InvocationResult {
   const id = readId(given);
   switch (outcome) {
@@ -128,6 +129,7 @@ function readResult(
         outcome,
         message: readText(message),
         fault: fault === null ? null : readFault(fault),
+        field: field === undefined ? undefined : readRefusedField(field),
       };
     case 'failed':
       return { type: 'result', id, outcome, faults: readList(faults, readFault) };

@@ -33,6 +33,7 @@ function names(): string[] {
     '$app',
     'cronAdd',
     'HttpError',
+    'FieldError',
   ];
   return [...new Set([...found, ...others])];
 }

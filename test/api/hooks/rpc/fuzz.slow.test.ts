@@ -33,7 +33,7 @@ const messages: readonly object[] = [
     }],
   },
   { type: 'result', id: 1, outcome: 'done', changes: { title: 'x', n: [1, null] } },
-  { type: 'result', id: 1, outcome: 'veto', message: 'no', fault },
+  { type: 'result', id: 1, outcome: 'veto', message: 'no', fault, field: { path: 'a', code: 'b' } },
   { type: 'result', id: 1, outcome: 'failed', faults: [fault] },
   { type: 'result', id: 2, outcome: 'http_error', status: 418, code: 'teapot', message: 'short' },
   { type: 'response', id: 2, status: 200, headers: [['x-a', 'b']], body: { text: 'x' }, end: false },
