@@ -1,10 +1,10 @@
 // The client of the API: sends the calls of hook code on behalf of the current invocation, and matches their results.
 import { checkArguments, isPlainData } from './call-arguments.ts';
-import type { CallTable } from './calls.ts';
+import type { CallError, CallTable } from './calls.ts';
 import type { ApiChannel } from './channel.ts';
 import type { Invocations } from './invocations.ts';
 import { serializeJson } from './json-text.ts';
-import type { CallResult, MemberError } from './protocol.ts';
+import type { CallResult } from './protocol.ts';
 import { encodeUtf8, OriginalPromise, parseJson, safeMap } from './untampered.ts';
 
 interface PendingCall {
@@ -19,7 +19,7 @@ export class AppError extends Error {
   override readonly name = 'AppError';
   status = 0;
   code = '';
-  errors: readonly MemberError[] = [];
+  errors: NonNullable<CallError['errors']> = [];
 }
 
 /** Sends calls to the API and settles their promises. */
@@ -88,7 +88,7 @@ export class ApiClient {
  */
 function fillError(
   call: AppError,
-  { code, status, message, errors }: Extract<CallResult, { ok: false }>['error'],
+  { code, status, message, errors }: CallError,
 ): AppError {
   call.code = code;
   call.status = status;

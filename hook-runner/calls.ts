@@ -92,6 +92,15 @@ export interface FetchResponse {
   readonly body: Bytes | null;
 }
 
+/** The error of a call that the API refused: the body and the status of an error response. */
+export interface CallError {
+  readonly code: string;
+  readonly status: number;
+  readonly message: string;
+  /** The members that are wrong; left out for an error about something else. */
+  readonly errors?: readonly { readonly path: string; readonly code: string; readonly message: string }[];
+}
+
 /** All calls: their arguments, and the value of a successful result. Null stands for something missing, or for no value. */
 export interface CallTable {
   'records.findOne': { args: readonly [collection: string, id: string]; value: HookRecord | null };

@@ -1,5 +1,5 @@
 // `FieldError`, by which a before-hook says which field it refuses.
-import type { RefusedField } from './protocol.ts';
+import type { RefusedField } from './registrations.ts';
 import { withoutPrototype } from './untampered.ts';
 
 /** A code that an author chose for an error. */

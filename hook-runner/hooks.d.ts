@@ -27,14 +27,12 @@ type NewRecord<C extends string> =
   & { readonly id?: string }
   & (C extends keyof HookProfiles ? { readonly password?: string } : unknown);
 
-/** A record as the API returns it. */
+/** A record as the API returns it. Times are in RFC 3339. */
 interface HookRecord<C extends string = string> {
   readonly id: string;
   readonly collection: string;
   readonly fields: FieldsOf<C>;
-  /** RFC 3339. */
   readonly created_at: string;
-  /** RFC 3339. */
   readonly updated_at: string;
 }
 
@@ -68,10 +66,7 @@ interface RecordHookEvent<C extends string = string> {
 /** The argument of an update handler: `previous` is always present. */
 type UpdateHookEvent<C extends string> = RecordHookEvent<C> & { readonly previous: HookRecord<C> };
 
-/**
- * A handler that refuses the write by returning false or by throwing; the caller gets the thrown message, and the field of a
- * `FieldError`.
- */
+/** A handler that refuses the write by returning false or by throwing; the caller gets the thrown message. */
 type BeforeHandler<E> = (event: E) => unknown;
 
 /** A handler that runs after the write. Its errors go to the app's log and change nothing. */
@@ -108,18 +103,7 @@ declare function onRecordAfterDelete<C extends CollectionName>(
   handler: AfterHandler<RecordHookEvent<C>>,
 ): void;
 
-/** One wrong member of a body, as `errors` of a response lists it. */
-interface MemberError {
-  readonly path: string;
-  readonly code: string;
-  readonly message: string;
-}
-
-/**
- * The refusal of one field. When a before-hook throws one, the response has `errors: [{ path, code, message }]`, so that a page
- * can show the message beside its input. The path is the name of the field, of 1 to 200 characters. The code, for programs,
- * is a letter and up to 63 letters, digits, `_`, `.` and `-`; `invalid` if left out.
- */
+/** Refuses one field, in a before-hook. `errors` of the response has its path, message and code (`invalid` if left out). */
 declare class FieldError extends Error {
   readonly path: string;
   readonly code: string;
@@ -175,8 +159,7 @@ declare class HttpError extends Error {
 declare class AppError extends Error {
   readonly status: number;
   readonly code: string;
-  /** Empty for an error about no member. */
-  readonly errors: readonly MemberError[];
+  readonly errors: readonly Pick<FieldError, 'path' | 'code' | 'message'>[];
 }
 
 /** A page of records. */

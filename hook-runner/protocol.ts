@@ -17,10 +17,10 @@
 //   call          →  result (of the API), possibly after the end of the invocation that it belongs to
 // The runner exits when descriptor 3 is closed.
 
-import type { Bytes, CallTable, Fields, Headers, HookAuth, Json } from './calls.ts';
+import type { Bytes, CallError, CallTable, Fields, Headers, HookAuth, Json } from './calls.ts';
 import type { ChannelLimits } from './channel-limits.ts';
 import type { EventNameOf, EventPayloads } from './events.ts';
-import type { Fault, FileRegistrations } from './registrations.ts';
+import type { Fault, FileRegistrations, RefusedField } from './registrations.ts';
 
 /** One hook file as its author wrote it. */
 export interface SourceFile {
@@ -102,13 +102,6 @@ export interface CreditFrame {
   readonly bytes: number;
 }
 
-/** A member of a body that is wrong, as `errors` of a response lists it. */
-export interface MemberError {
-  readonly path: string;
-  readonly code: string;
-  readonly message: string;
-}
-
 /** The result of a `call`: its value as in `CallTable`, or the error for the author's code. */
 export type CallResult =
   | { readonly type: 'result'; readonly id: number; readonly ok: true; readonly value: Json }
@@ -116,13 +109,7 @@ export type CallResult =
     readonly type: 'result';
     readonly id: number;
     readonly ok: false;
-    /** As in a response of the API, with its status. */
-    readonly error: {
-      readonly code: string;
-      readonly status: number;
-      readonly message: string;
-      readonly errors?: readonly MemberError[];
-    };
+    readonly error: CallError;
   };
 
 /** A frame from the API to the runner. */
@@ -160,20 +147,11 @@ export interface LoadedFrame {
   readonly errors: readonly Fault[];
 }
 
-/** The field that a `FieldError` refuses. */
-export interface RefusedField {
-  readonly path: string;
-  readonly code: string;
-}
-
 /** The outcome of an invocation. */
 export type InvocationResult =
   /** `changes` are the record's fields that before-handlers have changed; null clears a field. `{}` for other events. */
   | { readonly type: 'result'; readonly id: number; readonly outcome: 'done'; readonly changes: Fields }
-  /**
-   * A before-handler refused. `message` is for the client; `field` is that of a `FieldError`; `fault` is for the log, and
-   * null when the handler returned false.
-   */
+  /** A before-handler refused. `message` and `field` are for the client; `fault` is for the log, and null after false. */
   | {
     readonly type: 'result';
     readonly id: number;

@@ -12,6 +12,12 @@ export interface Fault {
   readonly stack: string | null;
 }
 
+/** The field that an author's `FieldError` refuses, and its code. */
+export interface RefusedField {
+  readonly path: string;
+  readonly code: string;
+}
+
 /** The registration of a handler of a record event. */
 export interface HookRegistration {
   readonly event: EventNameOf<'record'>;

@@ -1,8 +1,7 @@
 // The values in a runner's messages: each is what it must be, or the channel cannot be trusted.
 import { isUtf8 } from 'node:buffer';
 import type { Bytes, Fields, Headers, Json } from '../../../hook-runner/calls.ts';
-import type { RefusedField } from '../../../hook-runner/protocol.ts';
-import type { Fault } from '../../../hook-runner/registrations.ts';
+import type { Fault, RefusedField } from '../../../hook-runner/registrations.ts';
 import { isObject, ProtocolError } from './frames.ts';
 
 /** The members of an object. Throws `ProtocolError`, as all of these do. */
