@@ -171,14 +171,13 @@ interface HookRecordPage<C extends string = string> {
   readonly total_pages: number;
 }
 
-/** A stored file, without its content. */
+/** A stored file, without its content. Its time is in RFC 3339. */
 interface HookFile {
   readonly id: string;
   readonly filename: string;
   readonly mime: string;
   /** The size in bytes. */
   readonly size: number;
-  /** RFC 3339. */
   readonly created_at: string;
 }
 
