@@ -24,7 +24,8 @@ const fileMembers = {
   size: described(integer({ min: 0 }), 'In bytes.'),
   updated_at: timestamp(),
 };
-const fault = object({
+/** An error of a hook file. */
+export const fault = object({
   file: string(),
   message: string(),
   line: nullable(integer()),
@@ -32,7 +33,7 @@ const fault = object({
 });
 const loading = object({
   loaded: described(array(string()), 'Names of the files that are in effect.'),
-  errors: described(array(fault), 'Why the other files are not in effect.'),
+  errors: described(array(fault), 'Why other files, and jobs, are not in effect.'),
 });
 
 /** Lists the files. */
