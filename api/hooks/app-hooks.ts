@@ -1,17 +1,16 @@
 // The hooks of one app: what its files ask for, the runner that they are loaded in, and how both follow the files.
-import type { CallFrame, LoadFrame, ToRunner } from '../../hook-runner/protocol.ts';
+import type { ToRunner } from '../../hook-runner/protocol.ts';
 import type { AppIdentity } from '../../storage/definition.ts';
-import type { FairQueue } from '../../storage/concurrency/fair-queue.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { logFailure } from '../logging/events.ts';
 import { type CodeSnapshot, readCodeSnapshot } from './files/code-snapshot.ts';
+import type { LoadedCode } from './files/versions.ts';
+import { type BestCode, openBest } from './pool/best-code.ts';
 import type { Counters } from './pool/counters.ts';
-import type { SharedSlots } from './pool/slots.ts';
-import { loadFaults, retryDelayMs, toFileFault, toRefusal } from './files/faults.ts';
-import { type CallContext, Generation, type ReadyRunner, type RunRequest } from './pool/generation.ts';
-import type { SupervisedRunners } from './pool/host.ts';
-import { planRunner } from './pool/workspace-share.ts';
+import { loadFaults, retryDelayMs, toRefusal } from './files/faults.ts';
+import type { Generation, ReadyRunner, RunRequest } from './pool/generation.ts';
+import { AppOpener, type RunnerParts } from './pool/opener.ts';
 import type { ChannelEnd } from './rpc/invocation.ts';
 import { DrainingGenerations } from './pool/draining.ts';
 import { type LoadCause, LoadQueue } from './pool/load-queue.ts';
@@ -19,27 +18,20 @@ import { HookLog } from './logs/log.ts';
 import type { FileFault, LoadResult } from './ports.ts';
 import { Registrations } from './registrations.ts';
 import { RunLimit, type RunLimitDeps } from './pool/run-limit.ts';
-import { retryWhileFull } from './pool/start-retry.ts';
-import { Quarantine } from './pool/quarantine.ts';
-import { AppSlots } from './pool/slots.ts';
+import { AppSlots, type SharedSlots } from './pool/slots.ts';
 
 /** The dependencies that the hooks of all apps share. */
-export interface AppHooksOptions {
-  deps: RunLimitDeps & Pick<Deps, 'config' | 'databases' | 'secrets' | 'activity' | 'now' | 'observe'>;
-  host: SupervisedRunners;
+export interface AppHooksOptions extends RunnerParts {
+  deps: RunnerParts['deps'] & RunLimitDeps & Pick<Deps, 'config' | 'databases' | 'secrets' | 'now'>;
   slots: SharedSlots;
-  /** Of processes; loading code is no part of it. */
-  starts: FairQueue;
-  /** Does what hook code of an app asks for. Throws `ApiError`. */
-  handleCall: (app: AppIdentity, call: CallFrame, context: CallContext) => Promise<unknown>;
-  /** Called before a runner of an app of this workspace is started: another may have to go. */
-  evict: (workspace: string) => void;
   /** Hears that other registrations may be in effect, and again every few seconds; a load waits for it. Never throws. */
-  onLoaded: (hooks: AppHooks) => Promise<void>;
+  onLoaded: (hooks: AppHooks) => Promise<unknown>;
 }
 
 const noRegistrations = new Registrations([]);
 const retryMs = 2_000;
+/** A file that holds its runner up costs a process each time, and may not have all of them shut out as crashing. */
+const retryBrokenMs = 30_000;
 
 /** The hooks of one app in this process. */
 export class AppHooks {
@@ -49,19 +41,22 @@ export class AppHooks {
   readonly log: HookLog;
   readonly slots: AppSlots;
   readonly counters: Counters = { runs: 0, errors: 0, lastKill: null, lastKillAt: null };
+  /** What loaded, until that is stored. */
+  unsaved: LoadedCode | undefined;
   readonly #options: AppHooksOptions;
   readonly #limit: RunLimit;
-  readonly #quarantine = new Quarantine();
+  readonly #opener: AppOpener;
   readonly #draining = new DrainingGenerations();
   #registrations: Registrations | undefined;
   #live: Generation | undefined;
   #fingerprint = '';
+  #loaded: readonly string[] = [];
   #faults: FileFault[] = [];
   #failed: { error: ApiError; until: number; retryMs: number | undefined } | undefined;
   readonly #loads = new LoadQueue((cause) => this.#load(cause));
   /** State of the code that was loaded last, whatever came of it. */
   #triedFingerprint = '';
-  #generations = 0;
+  #retryBrokenAt = 0;
   #isDropped = false;
 
   constructor({ workspace, id, schema }: AppIdentity, parts: AppHooksOptions) {
@@ -71,6 +66,10 @@ export class AppHooks {
     this.#limit = new RunLimit(parts.deps, this.path);
     this.slots = new AppSlots(parts.slots, workspace.id, this.#limit);
     this.log = new HookLog(parts.deps.now);
+    this.#opener = new AppOpener(parts, {
+      ...{ app: this.app, limit: this.#limit, log: this.log, live: () => this.#live },
+      onEnd: (end, message) => this.#noteEnd(end, message),
+    });
   }
 
   /** The registrations; undefined while they are not known. */
@@ -86,6 +85,11 @@ export class AppHooks {
   /** The runner that is there now. */
   get live(): Generation | undefined {
     return this.#live;
+  }
+
+  /** The names of the files that run as they are. */
+  get loaded(): readonly string[] {
+    return this.#loaded;
   }
 
   /** Returns the registrations. Throws `ApiError` when they cannot be read: no write may go on as if there were no hooks. */
@@ -121,6 +125,13 @@ export class AppHooks {
     const generation = this.#live;
     const isSure = generation?.isOpen === true && generation.channel.responsiveness === undefined;
     return isSure && timeoutMs !== undefined ? { generation, timeoutMs } : this.#makeReady();
+  }
+
+  /** Loads the files again, of which some do not load: they may have waited for what is there now. */
+  retryBroken(): void {
+    if (performance.now() < this.#retryBrokenAt) return;
+    this.#retryBrokenAt = performance.now() + retryBrokenMs;
+    void this.reload(true).catch(logFailure(this.#options.deps, 'load hooks that did not load'));
   }
 
   /** Counts a run that begins. */
@@ -173,8 +184,7 @@ export class AppHooks {
 
   async #load(cause: LoadCause): Promise<LoadResult> {
     const { deps, onLoaded } = this.#options;
-    const { cronMinSec } = await this.#limit.find();
-    const snapshot = await readCodeSnapshot(deps, this.app, cronMinSec);
+    const snapshot = await readCodeSnapshot(deps, this.app, (await this.#limit.find()).cronMinSec);
     const { files, readFaults, fingerprint } = snapshot;
     const isInEffect = fingerprint === this.#fingerprint && this.#registrations !== undefined;
     if (cause === 'changed' && isInEffect) {
@@ -182,55 +192,49 @@ export class AppHooks {
       return this.#currentResult();
     }
     // Not before: until the load that is under way has ended, it goes by what it finds.
-    if (cause === 'asked' || fingerprint !== this.#triedFingerprint) this.#quarantine.clear();
+    if (cause === 'asked' || fingerprint !== this.#triedFingerprint) this.#opener.quarantine.clear();
     this.#triedFingerprint = fingerprint;
-    let faults = readFaults;
     try {
-      const live = files.length === 0 ? undefined : await this.#open(snapshot);
-      const faultsOfCode = live?.loaded.errors.map(toFileFault) ?? [];
-      const faultsOfJobs = live?.registrations.jobPolicy?.faults ?? [];
-      faults = [...readFaults, ...this.#quarantine.faults(files), ...faultsOfCode, ...faultsOfJobs];
-      this.#replace(live, fingerprint);
+      this.#replace(await openBest(snapshot, this.#opener.opener(snapshot)), snapshot);
     } catch (error) {
       const refusal = toRefusal(error);
+      this.#endDeleted(snapshot);
       // Nobody knows what these files would have vetoed; only code that was in effect before them may go on.
       if (this.#registrations?.files.length === 0) this.#registrations = undefined;
-      const until = performance.now() + retryMs;
-      this.#failed = { error: refusal, until, retryMs: retryDelayMs(error) };
-      faults = [...readFaults, ...loadFaults(error, refusal.message, files)];
+      this.#failed = { error: refusal, until: performance.now() + retryMs, retryMs: retryDelayMs(error) };
+      this.#faults = [...readFaults, ...loadFaults(error, refusal.message, files)];
     }
-    this.#faults = faults;
-    this.log.addFaults(faults, null);
+    this.#retryBrokenAt = performance.now() + retryBrokenMs;
+    this.log.addFaults(this.#faults, null);
     if (!this.#isDropped) await onLoaded(this);
     return this.#currentResult();
   }
 
-  async #open({ files: all, env }: CodeSnapshot): Promise<Generation | undefined> {
-    const { deps, host, starts, handleCall, evict } = this.#options;
-    const load = async (files: LoadFrame['files']) =>
-      Generation.open({
-        host,
-        starts,
-        runner: await planRunner(deps, this.app),
-        load: { ...this.path, generation: ++this.#generations, files, env },
-        limits: await this.#limit.find(),
-        handleCall: (call, context) => handleCall(this.app, call, context),
-        onLog: (line, request_id) => this.log.add({ ...line, request_id }),
-        onOutput: (message) => this.log.add({ level: 'info', message }),
-        onEnd: (end, message) => this.#noteEnd(end, message),
-        report: logFailure(deps, 'respond to a hook'),
-      });
-    const makeRoom = () => evict(this.path.workspace);
-    return await this.#quarantine.open(all, (files) => retryWhileFull(makeRoom, () => load(files)));
+  #replace({ generation, loaded, older, broken, faults }: BestCode, snapshot: CodeSnapshot): void {
+    if (this.#live !== generation) this.stopRunner();
+    this.#live = generation;
+    const { files, jobPolicy } = generation?.registrations ?? noRegistrations;
+    this.#registrations = new Registrations(files, jobPolicy, broken);
+    this.#loaded = loaded.map(({ file }) => file);
+    this.#fingerprint = snapshot.fingerprint;
+    this.#faults = [...faults, ...jobPolicy?.faults ?? []];
+    this.#failed = undefined;
+    this.unsaved = { ...snapshot, loaded };
+    for (const { file, loadedAt } of older) {
+      const message = `it runs on as it was when it loaded first, at ${loadedAt.toISOString()}`;
+      this.log.add({ level: 'warn', file, message });
+    }
+    if (this.#isDropped) this.drop();
   }
 
-  #replace(live: Generation | undefined, fingerprint: string): void {
+  /** Files that are deleted run no longer, whatever became of the others. */
+  #endDeleted({ names }: CodeSnapshot): void {
+    const { files, jobPolicy, broken } = this.#registrations ?? noRegistrations;
+    if (files.every(({ file }) => names.has(file))) return;
     this.stopRunner();
-    this.#live = live;
-    this.#registrations = live?.registrations ?? noRegistrations;
-    this.#fingerprint = fingerprint;
-    this.#failed = undefined;
-    if (this.#isDropped) this.drop();
+    const isLeft = ({ file }: { file: string }) => names.has(file);
+    this.#registrations = new Registrations(files.filter(isLeft), jobPolicy, broken.filter(isLeft));
+    this.#loaded = this.#loaded.filter((file) => names.has(file));
   }
 
   #noteEnd(end: ChannelEnd, message: string): void {
@@ -241,9 +245,6 @@ export class AppHooks {
   }
 
   #currentResult(): LoadResult {
-    return {
-      loaded: (this.#registrations ?? noRegistrations).files.map(({ file }) => file),
-      errors: [...this.#faults],
-    };
+    return { loaded: [...this.#loaded], errors: [...this.#faults] };
   }
 }

@@ -4,7 +4,7 @@ import type { FairQueue } from '../../storage/concurrency/fair-queue.ts';
 import type { Deps } from '../deps.ts';
 import { ApiPeers } from '../process/peers.ts';
 import type { AppHooksOptions } from './app-hooks.ts';
-import { type JobQuestion, PeerRuns } from './jobs/peer-runs.ts';
+import { VersionStore } from './files/versions.ts';
 import { RegisteredJobs } from './jobs/registered-jobs.ts';
 import { CronTimes } from './jobs/times.ts';
 import { Schedule } from './jobs/schedule.ts';
@@ -35,23 +35,22 @@ export function createHooks(
   parts: AppHooksOptions['deps'] & Pick<Deps, 'spentShares'>,
   { send, deps, handleCall, worker, ...options }: HookSystemOptions,
 ): HookSystem {
-  const { api: { workers }, hooks: { max_runners } } = parts.config;
-  const maxRunners = workerShare(max_runners, { workers, worker });
+  const maxRunners = workerShare(parts.config.hooks.max_runners, {
+    workers: parts.config.api.workers,
+    worker,
+  });
   const noteSpent = (workspace: string) => parts.spentShares.note({ share: 'hooks.max_runners', workspace });
   const host = new SupervisedRunners(send, maxRunners, noteSpent);
-  const memory = new RegisteredJobs(parts);
+  const jobs = new RegisteredJobs(parts);
+  const versions = new VersionStore(parts);
   const findApp = (workspace: string, app: string) => deps().definitions.app(workspace, app);
   const times = new CronTimes();
   const keeper = { deps: parts, times, newId: () => deps().newId(), findApp };
-  // One process keeps it, or every job would run in each of them.
-  const schedule = worker === 0 ? new Schedule({ ...keeper, getHooks: (app) => hooks.get(app) }) : undefined;
-  const peerRuns = schedule === undefined ? undefined : new PeerRuns(schedule, findApp);
   const peers = new ApiPeers({
     send,
-    isAlone: workers === 1,
+    isAlone: parts.config.api.workers === 1,
     respond: async (text) => {
-      const question: PeerQuestion | JobQuestion = JSON.parse(text);
-      if (question.about === 'job') return JSON.stringify(await peerRuns?.respond(question) ?? null);
+      const question: PeerQuestion = JSON.parse(text);
       return JSON.stringify(await hooks.respondToPeer(question));
     },
   });
@@ -66,10 +65,11 @@ export function createHooks(
       check: (what) => deps().sandbox.level === 'os' ? host.check(what) : Promise.resolve({ output: '' }),
     },
     handleCall: (app, call, context) => handleCall(deps(), app, call, context),
-    onLoaded: (loaded) => memory.save(loaded),
+    onLoaded: (loaded) => Promise.all([jobs.save(loaded), versions.save(loaded)]),
     findApp,
     times,
-    schedule,
+    // One process keeps it, or every job would run in each of them.
+    schedule: worker === 0 ? new Schedule({ ...keeper, getHooks: (app) => hooks.get(app) }) : undefined,
   });
   return {
     hooks,

@@ -15,9 +15,21 @@ export interface FileFault {
   column: number | null;
 }
 
+/** A hook file, and the version of it that runs. */
+export interface RunningFile {
+  filename: string;
+  /** In bytes. */
+  size: number;
+  updated_at: Date;
+  /** When the version that runs loaded first; null where none runs. */
+  running_since: Date | null;
+  /** True when the version that runs is the file as it is. */
+  is_current: boolean;
+}
+
 /** The outcome of a load of an app's files. */
 export interface LoadResult {
-  /** Names of the files that are in effect. */
+  /** Names of the files that are in effect as they are. */
   loaded: string[];
   errors: FileFault[];
 }
@@ -114,7 +126,9 @@ export interface HookState {
   running: boolean;
   /** Of the code that is loaded, counted from the start of this server by each process: the highest. */
   generation: number | null;
+  /** Names of the files that are in effect as they are. */
   loaded: string[];
+  files: RunningFile[];
   registrations: { hooks: number; routes: number; jobs: number };
   /** `last_run` since the server started; `next_run` is null for a time that never comes again. RFC 3339. */
   jobs: { name: string; expression: string; last_run: string | null; next_run: string | null }[];
@@ -125,23 +139,6 @@ export interface HookState {
   in_flight: number;
   cpu_ms: number | null;
   rss_bytes: number | null;
-}
-
-/** How a run of a job ended. */
-export interface JobOutcome {
-  name: string;
-  status: 'done' | 'failed';
-  /** Without the time that it waited for its turn. */
-  duration_ms: number;
-  errors: FileFault[];
-}
-
-/** Runs jobs beside their schedule, one run of each at a time. */
-export interface JobRunner {
-  /** Throws `404 not_found` for an unknown job, `409 conflict` while it runs, and what loading the hooks throws. */
-  requireIdle(app: AppDefinition, name: string): Promise<void>;
-  /** Runs a job, and returns how that ended. Throws the same, and `503` when it cannot begin. */
-  run(app: AppDefinition, job: { name: string; requestId: string }): Promise<JobOutcome>;
 }
 
 /** A request for a custom route, and where its response goes. */
@@ -168,7 +165,6 @@ export interface AppLog {
 
 /** Hooks as a whole. */
 export interface Hooks extends RecordHooks, HookLoader {
-  readonly jobs: JobRunner;
   /** The log of an app, of all API processes. */
   log(app: AppDefinition): AppLog;
   /**
@@ -176,6 +172,8 @@ export interface Hooks extends RecordHooks, HookLoader {
    * reading the body throws, `500 hook_error`, `503 hook_busy` or `hook_unavailable`.
    */
   serve(app: AppDefinition, request: CustomRequest): Promise<void>;
+  /** The files of an app. Starts nothing. */
+  files(app: AppDefinition): Promise<RunningFile[]>;
   /** Starts nothing. */
   state(app: AppDefinition): Promise<HookState>;
   /** Memory that the hook processes of a workspace or an app use, in bytes. */

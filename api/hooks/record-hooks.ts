@@ -15,7 +15,7 @@ const maxDepth = 4;
 /** The record hooks of an app that are registered. */
 export function makeWriteHooks(hooks: AppHooks, registrations: Registrations): AppWriteHooks {
   return {
-    isEmpty: registrations.files.length === 0,
+    isEmpty: registrations.files.length === 0 && registrations.broken.length === 0,
     on(collection, action) {
       const concern = registrations.findWriteEvents(collection, action);
       return concern === undefined ? undefined : wrap(hooks, concern);
@@ -23,13 +23,22 @@ export function makeWriteHooks(hooks: AppHooks, registrations: Registrations): A
   };
 }
 
-function wrap(hooks: AppHooks, { before, after }: WriteEvents): WriteHooks {
+function wrap(hooks: AppHooks, { before, after, isRefused = false }: WriteEvents): WriteHooks {
   return {
-    before: before !== undefined,
+    before: before !== undefined || isRefused,
     after: after !== undefined,
-    runBefore: (write) => before === undefined ? Promise.resolve(undefined) : ask(hooks, before, write),
+    runBefore: (write) => {
+      if (isRefused) return refuseBroken(hooks);
+      return before === undefined ? Promise.resolve(undefined) : ask(hooks, before, write);
+    },
     runAfter: (write) => after === undefined ? Promise.resolve() : tell(hooks, after, write),
   };
+}
+
+/** Throws `500 hook_error`: a file that does not load has a say in it. */
+export async function refuseBroken(hooks: AppHooks): Promise<never> {
+  hooks.retryBroken();
+  return fail('hook_error', 'the hook file that handles this does not load; the log of the hooks says why');
 }
 
 async function ask(

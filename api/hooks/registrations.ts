@@ -12,6 +12,8 @@ import type { FileFault, WriteAction } from './ports.ts';
 export interface WriteEvents {
   readonly before?: EventNameOf<'record'>;
   readonly after?: EventNameOf<'record'>;
+  /** True when a hook before it is of a broken file: nobody knows then what that would veto. */
+  readonly isRefused?: boolean;
 }
 
 /** What policy has to say of the jobs. */
@@ -25,6 +27,8 @@ export interface JobPolicy {
 /** The registrations of one generation. */
 export class Registrations {
   readonly files: readonly FileRegistrations[];
+  /** Files that have loaded once, and of which no version loads now: what they would run is refused. */
+  readonly broken: readonly FileRegistrations[];
   /** The custom routes in the order of their registration. */
   readonly routes: readonly RouteRegistration[];
   /** The scheduled jobs. */
@@ -34,18 +38,29 @@ export class Registrations {
   readonly #routeTable: RouteTable;
   readonly #writeEvents = new Map<string, Partial<Record<WriteAction, WriteEvents>>>();
 
-  constructor(files: readonly FileRegistrations[], jobPolicy?: JobPolicy) {
+  constructor(
+    files: readonly FileRegistrations[],
+    jobPolicy?: JobPolicy,
+    broken: readonly FileRegistrations[] = [],
+  ) {
     this.files = files;
     this.jobPolicy = jobPolicy;
+    this.broken = broken;
     this.routes = files.flatMap(({ routes }) => routes);
-    this.#routeTable = new RouteTable(this.routes);
+    this.#routeTable = new RouteTable([...this.routes, ...broken.flatMap(({ routes }) => routes)]);
     this.jobs = files.flatMap(({ jobs }) => jobs);
     for (const { event, collection } of files.flatMap(({ hooks }) => hooks)) {
-      const { when, action } = hookEvents[event];
-      const concerns = this.#writeEvents.get(collection) ?? {};
-      this.#writeEvents.set(collection, concerns);
-      concerns[action] = { ...concerns[action], [when]: event };
+      this.#noteEvent(collection, event, { [hookEvents[event].when]: event });
     }
+    for (const { event, collection } of broken.flatMap(({ hooks }) => hooks)) {
+      if (hookEvents[event].when === 'before') this.#noteEvent(collection, event, { isRefused: true });
+    }
+  }
+
+  #noteEvent(collection: string, event: EventNameOf<'record'>, events: WriteEvents): void {
+    const { action } = hookEvents[event];
+    const known = this.#writeEvents.get(collection) ?? {};
+    this.#writeEvents.set(collection, { ...known, [action]: { ...known[action], ...events } });
   }
 
   /** The hooks around a write; undefined when there are none. */

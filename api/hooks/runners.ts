@@ -7,7 +7,6 @@ import { logFailure } from '../logging/events.ts';
 import type { TenantPath } from '../scope.ts';
 import { AppHooks, type AppHooksOptions } from './app-hooks.ts';
 import { createSharedSlots } from './pool/slots.ts';
-import { PeerJobRunner } from './jobs/peer-runs.ts';
 import { makeRoom } from './pool/eviction.ts';
 import { applyPolicies } from './pool/apply-policies.ts';
 import { serveCustom } from './routes/serve.ts';
@@ -25,13 +24,14 @@ import type {
   FileFault,
   Hooks,
   HookState,
-  JobRunner,
   LoadResult,
+  RunningFile,
 } from './ports.ts';
 import type { HookRunnersOptions } from './options.ts';
 import { makeWriteHooks } from './record-hooks.ts';
 import type { Registrations } from './registrations.ts';
 import { localState } from './logs/state.ts';
+import { listRunningFiles } from './files/running.ts';
 import { checkTypes, warnOfUncalledHooks } from './files/warnings.ts';
 
 const sweepMs = 5_000;
@@ -40,7 +40,6 @@ const startsAtOnce = 4;
 
 /** Every app whose hooks somebody has asked for. */
 export class HookRunners implements Hooks {
-  readonly jobs: JobRunner;
   readonly #options: AppHooksOptions & HookRunnersOptions;
   /** By the name of the app's schema, which no other app ever has. */
   readonly #apps = new Map<string, AppHooks>();
@@ -58,7 +57,6 @@ export class HookRunners implements Hooks {
   ) {
     const evict = (workspace: string) => makeRoom(this.#apps.values(), workspace, parts.maxRunners);
     this.#options = { ...parts, starts, slots: createSharedSlots(), evict };
-    this.jobs = parts.schedule ?? new PeerJobRunner(parts.peers, randomUUID);
     this.#sweep = setInterval(() => this.#sweepRunners(), sweepMs).unref();
   }
 
@@ -106,8 +104,14 @@ export class HookRunners implements Hooks {
     return serveCustom(this.#options.deps, this.get(app), app, request);
   }
 
+  files(app: AppDefinition): Promise<RunningFile[]> {
+    return listRunningFiles(this.#options.deps, app, this.get(app));
+  }
+
   async state(app: AppDefinition): Promise<HookState> {
-    return await aggregateState(this.#options.peers, app.schema, await this.#localState(this.get(app)));
+    const own = await this.#localState(this.get(app));
+    const state = await aggregateState(this.#options.peers, app.schema, own);
+    return { ...state, files: await this.files(app) };
   }
 
   /** Responds to a question of another process. Null for an app that no request to this process was about. */
@@ -116,11 +120,8 @@ export class HookRunners implements Hooks {
     if (hooks === undefined) return null;
     if (question.about === 'state') return await this.#localState(hooks);
     const { log } = hooks;
-    return {
-      process: this.#processId,
-      position: log.place,
-      entries: log.after(question.after[this.#processId] ?? 0),
-    };
+    const entries = log.after(question.after[this.#processId] ?? 0);
+    return { process: this.#processId, position: log.place, entries };
   }
 
   #localState(hooks: AppHooks): Promise<PeerState> {
@@ -231,7 +232,7 @@ export class HookRunners implements Hooks {
     const before = performance.now() - this.#options.deps.config.hooks.idle_ms;
     for (const hooks of this.#apps.values()) {
       const { live } = hooks;
-      // Its jobs may not have been saved.
+      // Its jobs and versions may not have been saved.
       void this.#options.onLoaded(hooks);
       if (live?.channel.isOpen && live.channel.inFlight === 0 && live.usedAt < before) hooks.stopRunner();
     }

@@ -10,6 +10,7 @@ import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
 import {
   array,
+  boolean,
   described,
   integer,
   nullable,
@@ -24,27 +25,41 @@ const fileMembers = {
   size: described(integer({ min: 0 }), 'In bytes.'),
   updated_at: timestamp(),
 };
-/** An error of a hook file. */
-export const fault = object({
+/** A file, and which version of it runs. */
+export const runningFile = object({
+  ...fileMembers,
+  running_since: described(
+    nullable(timestamp()),
+    'When the version that runs loaded first; null where none runs.',
+  ),
+  is_current: described(
+    boolean(),
+    'False while an older version runs, or none, because the file does not load.',
+  ),
+});
+const fault = object({
   file: string(),
   message: string(),
   line: nullable(integer()),
   column: nullable(integer()),
 });
 const loading = object({
-  loaded: described(array(string()), 'Names of the files that are in effect.'),
-  errors: described(array(fault), 'Why other files, and jobs, are not in effect.'),
+  loaded: described(array(string()), 'Names of the files that are in effect as they are.'),
+  errors: described(
+    array(fault),
+    'Why the other files are not. Of a file that has loaded before, that version stays in effect.',
+  ),
 });
 
 /** Lists the files. */
 export const hookFilesList = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/apps/:app/hooks',
-  summary: 'Lists the hook files of an app, ordered by name.',
+  summary: 'Lists the hook files of an app, ordered by name, and which version of each runs.',
   scope: 'app_admin',
   query: object(pageQueryMembers),
   status: 200,
-  response: pageSchema(object(fileMembers)),
+  response: pageSchema(runningFile),
   handle: ({ deps, target, query }) => listHookFiles(deps, target.app, toPageRequest(query)),
 });
 

@@ -2,8 +2,8 @@
 import { listVariables, putVariable, removeVariable, showVariable } from '../hooks/environment.ts';
 import { serveLog } from '../hooks/logs/log-stream.ts';
 import { pageOfLog } from '../hooks/logs/log.ts';
-import { runJobByHand } from '../hooks/jobs/by-hand.ts';
 import { declareTypes } from '../hooks/files/types.ts';
+import { runningFile } from './hook-files.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { RawResponse, route } from '../contract/route.ts';
 import {
@@ -21,7 +21,6 @@ import {
   string,
   timestamp,
 } from '../contract/schema.ts';
-import { fault } from './hook-files.ts';
 
 const variable = object({ name: string(), updated_at: timestamp() });
 
@@ -125,7 +124,8 @@ export const hookStatus = route({
     processes: described(integer(), 'Number of API processes that responded.'),
     running: boolean(),
     generation: nullable(integer()),
-    loaded: array(string()),
+    loaded: described(array(string()), 'Names of the files that are in effect as they are.'),
+    files: array(runningFile),
     registrations: object({ hooks: integer(), routes: integer(), jobs: integer() }),
     jobs: array(
       object({
@@ -156,24 +156,4 @@ export const hookTypes = route({
   contentType: 'text/plain; charset=utf-8',
   response: string(),
   handle: ({ target }) => declareTypes(target.app),
-});
-
-/** Runs a job by hand. */
-export const hookJobsRun = route({
-  method: 'POST',
-  path: '/api/workspaces/:workspace/apps/:app/hooks/jobs/:name/run',
-  summary: 'Runs a job of the app’s hooks now, and returns how that ended.',
-  scope: 'app_admin',
-  body: object({}),
-  bodyMayBeEmpty: true,
-  status: 200,
-  response: object({
-    name: string(),
-    status: described(oneOf(['done', 'failed']), '`failed`: its handler threw, or did not finish.'),
-    duration_ms: integer(),
-    errors: array(fault),
-  }),
-  errors: ['conflict', 'hook_error', 'hook_busy', 'hook_unavailable'],
-  handle: ({ deps, target, params: { name }, principal, origin, now }) =>
-    runJobByHand(deps, target.app, { name, by: { principal, origin, now } }),
 });

@@ -24,7 +24,6 @@ import {
   hookFilesShow,
 } from './hook-files.ts';
 import {
-  hookJobsRun,
   hookLogs,
   hookStatus,
   hookTypes,
@@ -176,7 +175,6 @@ const described: readonly AnyRoute[] = [
   hookVariablesShow,
   hookVariablesPut,
   hookVariablesRemove,
-  hookJobsRun,
   hookLogs,
   hookStatus,
   hookTypes,

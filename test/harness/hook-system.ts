@@ -27,6 +27,8 @@ export interface OwnHooks {
   app(id: string, files: Record<string, string>, workspace?: string): Promise<AppHooks>;
   /** Writes files of an app, and tells nobody. */
   write(id: string, files: Record<string, string>): Promise<void>;
+  /** Where the files of an app are. */
+  folder(id: string): string;
   /** Answers a request for a custom route of an app. */
   serve(hooks: AppHooks, request: CustomRequest): Promise<void>;
   /** What was asked of the supervisor. */
@@ -78,7 +80,7 @@ export async function ownHooks(
       await write(id, files, home);
       return system.hooks.get(definition);
     },
-    ...{ write, asked },
+    ...{ write, asked, folder: (id) => join(config.hooks.dir, workspace.id, id) },
     serve: async (hooks, request) => {
       const definition = await app.deps.definitions.app(workspace.id, hooks.app.id);
       if (definition === undefined) throw new Error('the app is not there');

@@ -35,6 +35,14 @@ table _hook_environment
   updated_at timestamp with time zone not null
   constraint _hook_environment_pkey PRIMARY KEY (name)
 
+table _hook_versions
+  filename text not null
+  source bytea not null
+  sha256 text not null
+  registrations text not null
+  loaded_at timestamp(3) with time zone not null
+  constraint _hook_versions_pkey PRIMARY KEY (filename)
+
 table _migrations
   version integer not null
   name text not null
@@ -43,6 +51,7 @@ table _migrations
 
 grant delete, insert, select, update on _files to APP
 grant delete, insert, select, update on _hook_environment to APP
+grant delete, insert, select, update on _hook_versions to APP
 grant select on _access_rules to APP
 grant select on _collections to APP
 grant select on _migrations to APP

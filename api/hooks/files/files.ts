@@ -1,5 +1,6 @@
 // An app admin reads and changes the app's hook files. Every change is audited, and in effect when the response is sent.
-import { createHash } from 'node:crypto';
+import { deleteHookVersion } from '../../../storage/app/hook-versions.ts';
+import type { Sql } from '../../../storage/connections/pool.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';
 import { errorCode } from '../../../storage/sql/error-code.ts';
 import { type Page, type PageRequest, slicePage } from '../../../storage/sql/page.ts';
@@ -8,6 +9,7 @@ import { type Caller, readActorName } from '../../audit/actor.ts';
 import { auditApp } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { fail, failValidation } from '../../errors.ts';
+import { digest } from './file-version.ts';
 import { checkFilename } from './filename.ts';
 import {
   type HookFile,
@@ -20,7 +22,7 @@ import {
   removeFromFolder,
   writeFile,
 } from './folder.ts';
-import type { FileFault, HookLoader, LoadResult } from '../ports.ts';
+import type { FileFault, HookLoader, Hooks, LoadResult, RunningFile } from '../ports.ts';
 import { reloadInAllProcesses } from './reload.ts';
 import { withdrawFromDeleted } from './withdraw.ts';
 
@@ -29,11 +31,11 @@ type ChangeDeps = ReadDeps & Pick<Deps, 'databases' | 'newId' | 'now'> & { hooks
 
 /** Files by name. */
 export async function listHookFiles(
-  { config }: ReadDeps,
+  { hooks }: { hooks: Pick<Hooks, 'files'> },
   app: AppDefinition,
   page: PageRequest,
-): Promise<Page<HookFile>> {
-  return slicePage(await listFolder(hookFolder(config, app)), page);
+): Promise<Page<RunningFile>> {
+  return slicePage(await hooks.files(app), page);
 }
 
 /** One file with its text. Throws `400 validation` for its name, `404 not_found`. */
@@ -105,8 +107,10 @@ export async function removeHookFile(
   const folder = hookFolder(deps.config, app);
   checkFilename(filename);
   const details = { from: await currentFingerprint(folder, filename) };
-  await audited(deps, app, { action: 'hook_delete', filename, details, by }, async () => {
+  await audited(deps, app, { action: 'hook_delete', filename, details, by }, async (sql) => {
     if (!await removeFromFolder(folder, filename)) failNoFile(filename);
+    // What loaded last of it must not run when a file of this name comes again.
+    await deleteHookVersion(sql, app.schema, filename);
   });
   return await reloadInAllProcesses(deps, app);
 }
@@ -119,7 +123,7 @@ export async function reloadHooks(deps: ChangeDeps, app: AppDefinition, by: Call
 
 /** A digest of a text, for the audit log. */
 function fingerprint(source: string): { size: number; sha256: string } {
-  return { size: Buffer.byteLength(source), sha256: createHash('sha256').update(source).digest('hex') };
+  return { size: Buffer.byteLength(source), sha256: digest(source) };
 }
 
 /** Null where there was no file that can be read. */
@@ -147,13 +151,13 @@ async function audited(
   deps: ChangeDeps,
   app: AppDefinition,
   change: { action: string; filename: string; details: Record<string, unknown>; by: Caller },
-  work: () => Promise<void>,
+  work: (sql: Sql) => Promise<void>,
 ): Promise<void> {
   const { action, filename: target, details, by } = change;
   const actor = await readActorName(deps, by.principal);
   await deps.databases.app(app.workspace.database, app.schema).transaction(async (sql) => {
     await auditApp(sql, deps, { actor, action, target, details, origin: by.origin });
-    await work().catch(failUnlessPermitted);
+    await work(sql).catch(failUnlessPermitted);
   });
 }
 

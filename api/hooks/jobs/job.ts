@@ -2,10 +2,10 @@
 import type { NextTime } from './times.ts';
 
 /** The dependencies of a job. */
-export interface CronJobOptions<Result> {
+export interface CronJobOptions {
   now: () => Date;
-  /** Runs it; never throws. `requestId` is that of the request for a run by hand. */
-  run: (due: Date, requestId: string | undefined) => Promise<Result>;
+  /** Runs it; never throws. */
+  run: (due: Date) => Promise<void>;
   /** It is due while it still runs. */
   onOverlap: (due: Date) => void;
 }
@@ -18,8 +18,8 @@ const maxWaitMs = maxLateMs;
 const clockSetBackMs = 60_000;
 
 /** A job of an app. */
-export class CronJob<Result> {
-  readonly #options: CronJobOptions<Result>;
+export class CronJob {
+  readonly #options: CronJobOptions;
   #expression = '';
   #nextTime: NextTime = () => null;
   #due: Date | null = null;
@@ -29,7 +29,7 @@ export class CronJob<Result> {
   #timer: NodeJS.Timeout | undefined;
   #isRunning = false;
 
-  constructor(parts: CronJobOptions<Result>) {
+  constructor(parts: CronJobOptions) {
     this.#options = parts;
   }
 
@@ -49,19 +49,6 @@ export class CronJob<Result> {
     this.#nextTime = read(expression);
     this.#expression = expression;
     this.#plan(this.#options.now());
-  }
-
-  /** True while it runs, or waits for its turn. */
-  get isRunning(): boolean {
-    return this.#isRunning;
-  }
-
-  /** Begins a run, by hand or on schedule. Undefined while it runs already. */
-  begin(due: Date, requestId?: string): Promise<Result> | undefined {
-    if (this.#isRunning) return undefined;
-    this.#isRunning = true;
-    this.#last = due;
-    return this.#options.run(due, requestId).finally(() => this.#isRunning = false);
   }
 
   /** Is not due any more. */
@@ -89,8 +76,14 @@ export class CronJob<Result> {
     if (due === null) return;
     if (now.getTime() < this.#plannedAt - clockSetBackMs) return this.#plan(now);
     if (now < due) return this.#wait();
-    const isLate = now.getTime() - due.getTime() > maxLateMs;
-    if (!isLate && this.begin(due) === undefined) this.#options.onOverlap(due);
+    if (now.getTime() - due.getTime() <= maxLateMs) this.#begin(due);
     this.#plan(now);
+  }
+
+  #begin(due: Date): void {
+    if (this.#isRunning) return this.#options.onOverlap(due);
+    this.#isRunning = true;
+    this.#last = due;
+    void this.#options.run(due).finally(() => this.#isRunning = false);
   }
 }

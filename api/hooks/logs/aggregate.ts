@@ -19,15 +19,15 @@ export interface PeerLog {
 
 /** How hooks are in one process. */
 export interface PeerState {
-  state: Omit<HookState, 'processes'>;
+  state: Omit<HookState, 'processes' | 'files'>;
   lastKillAt: Counters['lastKillAt'];
 }
 
 /** A process asks the others for new lines as often. Milliseconds. */
 const pollMs = 250;
 
-/** The responses of the other processes, which run this program, without those that are null. */
-export async function askPeers<Part>(peers: Pick<ApiPeers, 'query'>, question: object): Promise<Part[]> {
+/** The responses of the other processes, which run this program. Null where an app is not known. */
+async function askPeers<Part>(peers: Pick<ApiPeers, 'query'>, question: PeerQuestion): Promise<Part[]> {
   const responses = await peers.query(JSON.stringify(question));
   return responses.flatMap((response) => {
     const part: Part | null = JSON.parse(response);
@@ -40,19 +40,19 @@ export async function aggregateState(
   peers: Pick<ApiPeers, 'query'>,
   schema: string,
   own: PeerState,
-): Promise<HookState> {
+): Promise<Omit<HookState, 'files'>> {
   return mergeStates([own, ...await askPeers<PeerState>(peers, { about: 'state', schema })]);
 }
 
 /** One state out of several: sums where there is something to add, else the value of the process that knows it best. */
-function mergeStates(parts: readonly PeerState[]): HookState {
+function mergeStates(parts: readonly PeerState[]): Omit<HookState, 'files'> {
   const states = parts.map(({ state }) => state);
   const sum = (name: 'runs' | 'errors' | 'in_flight') => states.reduce((all, state) => all + state[name], 0);
   const known = (name: 'cpu_ms' | 'rss_bytes' | 'generation') => states.flatMap((state) => state[name] ?? []);
   const sumKnown = (name: 'cpu_ms' | 'rss_bytes') =>
     known(name).length === 0 ? null : known(name).reduce((all, one) => all + one, 0);
   const killed = parts.reduce((a, b) => ((b.lastKillAt ?? 0) > (a.lastKillAt ?? 0) ? b : a));
-  const { loaded, registrations, jobs } = states.find((state) => state.loaded.length > 0) ?? killed.state;
+  const { loaded, registrations, jobs } = states.find(hasLoaded) ?? killed.state;
   const every = states.flatMap((state) => state.jobs);
   const lastRunOf = (job: string) =>
     every.flatMap(({ name, last_run }) => name === job ? last_run ?? [] : []).sort().at(-1) ?? null;
@@ -70,6 +70,11 @@ function mergeStates(parts: readonly PeerState[]): HookState {
     cpu_ms: sumKnown('cpu_ms'),
     rss_bytes: sumKnown('rss_bytes'),
   };
+}
+
+/** True where hooks run; `loaded` lacks files that run as they were. */
+function hasLoaded({ loaded, registrations: { hooks, routes, jobs } }: PeerState['state']): boolean {
+  return loaded.length + hooks + routes + jobs > 0;
 }
 
 /** The log of an app as all processes have it. */

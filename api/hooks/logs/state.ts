@@ -15,7 +15,7 @@ export interface JobTiming {
 
 /** In this process. Starts nothing. */
 export async function localState(
-  { registrations, live, counters }: Pick<AppHooks, 'registrations' | 'live' | 'counters'>,
+  { registrations, loaded, live, counters }: Pick<AppHooks, 'registrations' | 'loaded' | 'live' | 'counters'>,
   timing: JobTiming,
 ): Promise<PeerState> {
   const files = registrations?.files ?? [];
@@ -25,7 +25,7 @@ export async function localState(
   const state = {
     running: live?.isOpen === true,
     generation: live?.number ?? null,
-    loaded: files.map(({ file }) => file),
+    loaded: [...loaded],
     registrations: { hooks: count('hooks'), routes: count('routes'), jobs: count('jobs') },
     jobs: registrations === undefined || registrations.jobs.length === 0
       ? []

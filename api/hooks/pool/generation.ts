@@ -48,6 +48,8 @@ export interface GenerationOptions {
   runner: Omit<RunnerOptions, 'onOutput' | 'onPaused' | 'onSpent'>;
   /** Without its id. */
   load: Omit<LoadFrame, 'type' | 'id' | 'limits'>;
+  /** Tells apart what runners were given. */
+  fingerprint: string;
   limits: Pick<RunLimits, 'timeoutMs' | 'cronMinSec'>;
   handleCall: (call: CallFrame, context: CallContext) => Promise<unknown>;
   onLog: (log: LogFrame, requestId: string | null) => void;
@@ -62,6 +64,7 @@ const readyTimeoutMs = 3_000;
 /** A runner whose code is loaded. */
 export class Generation {
   readonly number: number;
+  readonly fingerprint: string;
   readonly loaded: LoadedFrame;
   readonly registrations: Registrations;
   readonly channel: Channel;
@@ -90,6 +93,7 @@ export class Generation {
     this.channel = parts.channel;
     this.loaded = parts.loaded;
     this.number = options.load.generation;
+    this.fingerprint = options.fingerprint;
     this.registrations = parts.registrations;
   }
 

@@ -21,11 +21,12 @@ export class Quarantine {
 
   /**
    * Loads the files but for those that are left out; undefined when none is left. Throws what `load` throws when that names
-   * no file, or too many.
+   * no file, or too many. One with another version to go on with is left out when it fails for the first time.
    */
   async open(
     files: readonly SourceFile[],
     load: (files: readonly SourceFile[]) => Promise<Generation>,
+    hasOlder: (file: SourceFile) => boolean = () => false,
   ): Promise<Generation | undefined> {
     const failed = new Set<string>();
     let found = 0;
@@ -41,7 +42,7 @@ export class Quarantine {
         const culprit = findCulprit(error, chosen);
         const key = culprit === undefined ? '' : keyOf(culprit);
         // After a start, the machine may be busy: that must not cost an app its vetoes.
-        const isSecondTime = this.#hasLoaded || failed.has(key);
+        const isSecondTime = this.#hasLoaded || failed.has(key) || culprit !== undefined && hasOlder(culprit);
         failed.add(key);
         if (!isSecondTime) continue;
         if (culprit === undefined || ++found > maxFiles) throw error;

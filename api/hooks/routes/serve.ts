@@ -7,6 +7,7 @@ import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import { makeHookAuth } from '../actor.ts';
 import type { AppHooks } from '../app-hooks.ts';
+import { refuseBroken } from '../record-hooks.ts';
 import { RouteExchange } from './exchange.ts';
 import { toHookHeaders } from './headers.ts';
 import { encodeBytes } from '../rpc/inbound-values.ts';
@@ -31,6 +32,7 @@ export async function serveCustom(
   const method = req.method ?? 'GET';
   const match = registrations.matchRoute(method, customPath(req));
   if (match === undefined) fail('not_found', 'no hook has registered this route');
+  if (registrations.broken.some(({ routes }) => routes.includes(match.route))) await refuseBroken(hooks);
   // Spelled while it is its turn, and not when the hooks have one.
   const body = method === 'GET' || method === 'HEAD' ? null : encodeBody(await request.body());
   const auth = principal === null ? null : await makeHookAuth(deps, app, principal);

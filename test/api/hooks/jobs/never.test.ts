@@ -12,8 +12,9 @@ it('hold up nobody while their next time is looked for, and are looked at once',
   );
   const counters = { runs: 0, errors: 0, lastKill: null, lastKillAt: null };
   const known = new Registrations([{ file: 'a.js', hooks: [], routes: [], jobs }]);
-  const hooks: Pick<AppHooks, 'registrations' | 'live' | 'counters'> = {
+  const hooks: Pick<AppHooks, 'registrations' | 'loaded' | 'live' | 'counters'> = {
     registrations: known,
+    loaded: [],
     live: undefined,
     counters,
   };

@@ -1,4 +1,6 @@
 // Files that end their runner while they load, with runners that the test speaks for.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Generation } from '../../../../api/hooks/pool/generation.ts';
 import { RunnerRefused } from '../../../../api/hooks/pool/host.ts';
@@ -87,6 +89,21 @@ it('refuses the load and names all files that were under way, and what ran befor
   }
   expect(hooks.live).toBe(live);
   expect(live?.isOpen).toBe(true);
+});
+
+it('ends what ran of a file that is deleted, though nothing of the others loads', async () => {
+  bad = [];
+  const { hooks } = await load('deleted', ['a.js']);
+  await rm(join(own.folder('deleted'), 'a.js'));
+  bad = ['c.js'];
+  underWay = ['b.js', 'c.js'];
+  try {
+    await own.write('deleted', { 'b.js': '', 'c.js': '' });
+    expect(await hooks.reload(true)).toEqual({ loaded: [], errors: [named('b.js'), named('c.js')] });
+  } finally {
+    underWay = undefined;
+  }
+  expect([hooks.live, hooks.registrations]).toEqual([undefined, undefined]);
 });
 
 it('gives a file another chance when it is asked to', async () => {
