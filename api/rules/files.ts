@@ -1,6 +1,6 @@
 // Who may read files: admins, uploaders and, by policy `files.read`, callers who may get a record that holds the file.
 import { type AppDefinition, filesId } from '../../storage/definition.ts';
-import { type FileHolder, selectReadable } from '../../storage/app/files.ts';
+import { type FileHolder, isReadable } from '../../storage/app/files.ts';
 import { referrersTo } from '../../storage/app/records/referrers.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
@@ -31,16 +31,17 @@ export async function readableFiles(
   if (auth !== null && readers.includes('signed_in')) return new Set(ids);
   const uploader = auth?.role === 'user' && isUuid(auth.id) ? auth.id : undefined;
   const holders = readers.includes('records') ? readableHolders(app, access) : [];
-  const found = new Set<string>();
-  for (const part of inParts(app, holders)) {
-    const left = ids.filter((id) => !found.has(id));
-    if (left.length === 0 || uploader === undefined && part.length === 0) break;
-    const readable = await connection.run((sql) =>
-      selectReadable(sql, app.schema, left, { uploader, holders: part })
-    );
-    for (const id of readable) found.add(id);
+  const readable = new Set<string>();
+  if (uploader === undefined && holders.length === 0) return readable;
+  const parts = inParts(app, holders);
+  for (const id of new Set(ids)) {
+    for (const holders of parts) {
+      if (readable.has(id)) break;
+      const found = await connection.run((sql) => isReadable(sql, app.schema, id, { uploader, holders }));
+      if (found) readable.add(id);
+    }
   }
-  return found;
+  return readable;
 }
 
 /** The fields that hold files, but for those of collections of which the caller may get no record at all. */
@@ -50,7 +51,7 @@ function readableHolders(app: AppDefinition, access: Access): FileHolder[] {
   return referrersTo(app, filesId).flatMap(({ collection, field }) => {
     const residue = guard(collection.id);
     const isClosed = residue.kind === 'constant' && !residue.passes;
-    return isClosed ? [] : [{ collection: collection.id, field, residue }];
+    return isClosed ? [] : [{ collection, field, residue }];
   });
 }
 
@@ -64,7 +65,7 @@ function inParts(app: AppDefinition, holders: readonly FileHolder[]): FileHolder
       comparisons = 0;
     }
     parts.at(-1)?.push(holder);
-    comparisons += 1 + comparisonsToRead(app, holder.collection);
+    comparisons += 1 + comparisonsToRead(app, holder.collection.id);
   }
   return parts;
 }

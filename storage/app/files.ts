@@ -1,5 +1,5 @@
 // Rows of an app's `_files`: the metadata of each file. The bytes are in the blob store.
-import { filesId } from '../definition.ts';
+import { type CollectionDefinition, filesId } from '../definition.ts';
 import { isUuid } from '../sql/ids.ts';
 import { type Page, type PageRequest, selectPage } from '../sql/page.ts';
 import type { Sql } from '../connections/pool.ts';
@@ -85,7 +85,7 @@ export async function knownFiles(sql: Sql, schema: string, ids: readonly string[
 
 /** A field that holds files, and the condition under which a record may be read for the file that it holds. */
 export interface FileHolder {
-  collection: string;
+  collection: Pick<CollectionDefinition, 'id' | 'version'>;
   field: string;
   residue: Residue;
 }
@@ -97,23 +97,25 @@ export interface FileReaders {
   holders: readonly FileHolder[];
 }
 
-/** The ids among these that are files which may be read. */
-export async function selectReadable(
+/** True when there is such a file, and it may be read. One id at a time, so that the statement is planned once. */
+export async function isReadable(
   sql: Sql,
   schema: string,
-  ids: readonly string[],
+  id: string,
   { uploader, holders }: FileReaders,
-): Promise<string[]> {
+): Promise<boolean> {
   const params: (string | number)[] = [];
   const conditions = holders.map(({ collection, field, residue }) => {
     const where = whereSql([{ residue }], 3 + params.length);
     params.push(...where.params);
     const rest = where.text === '' ? '' : ` and ${where.text}`;
-    return `exists (select from ${qualified({ schema, collection })} as ${recordAlias} ` +
+    // A new version has new statements, as those of records do (`records/plan.ts`).
+    return `exists (/* ${collection.version} */ select ` +
+      `from ${qualified({ schema, collection: collection.id })} as ${recordAlias} ` +
       `where ${recordAlias}.${quoteIdentifier(field)} = file.id${rest})`;
   });
-  const text = `select file.id::text from ${filesTable(schema)} as file where file.id = any($1::uuid[]) ` +
+  const text = `select from ${filesTable(schema)} as file where file.id = $1::uuid ` +
     `and (${['file.uploaded_by = $2::uuid', ...conditions].join(' or ')})`;
-  const rows = await selectRows(sql, { text }, [[...ids], uploader ?? null, ...params]);
-  return rows.map(([id]) => String(id));
+  const rows = await selectRows(sql, { text, prepare: true }, [id, uploader ?? null, ...params]);
+  return rows.length > 0;
 }

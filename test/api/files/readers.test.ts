@@ -131,6 +131,28 @@ describe('the get rule', () => {
     expect(expectOk(await bob.post(place.records('wide'), every)).fields).toMatchObject(every);
   });
 
+  it('counts as it is by now, also when a field of its name is another', async () => {
+    const state = { name: 'state', kind: 'text' };
+    const changing = await place.define('changing', [cover, state], { get: 'state = "1"' });
+    const { id } = await upload(ada, app, 'x');
+    const record = `${changing}/${await place.make(changing, { cover: id, state: '1' })}`;
+    // Through every connection of the pool, which has prepared the statement then.
+    const statuses = () =>
+      Promise.all(Array.from({ length: 8 }, async () => (await bob.get(`${app.path}/files/${id}`)).status));
+    expect(await statuses()).toEqual(Array(8).fill(200));
+    const path = `${place.collections}/changing`;
+    const patch = (...fields: object[]) =>
+      admin.patch(`${path}?confirm=drop`, { schema: { id: 'changing', kind: 'base', fields } });
+    expectOk(await patch(cover));
+    expect(await statuses()).toEqual(Array(8).fill(403));
+    expectOk(await patch(cover, { ...state, kind: 'number' }));
+    await place.setRules('changing', { get: 'state = 1' });
+    expectOk(await admin.patch(record, { state: 1 }));
+    expect(await statuses()).toEqual(Array(8).fill(200));
+    expectOk(await admin.delete(`${place.collections}/changing?confirm=drop`));
+    expect(await statuses()).toEqual(Array(8).fill(403));
+  });
+
   it('of a profile shows its picture to whom it shows the profile', async () => {
     expectOk(
       await admin.post(place.collections, { schema: { id: 'people', kind: 'auth', fields: [cover] } }),
