@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import { ApiPeers } from '../process/peers.ts';
 import type { AppHooksOptions } from './app-hooks.ts';
 import { VersionStore } from './files/versions.ts';
+import { type JobQuestion, PeerRuns } from './jobs/peer-runs.ts';
 import { RegisteredJobs } from './jobs/registered-jobs.ts';
 import { CronTimes } from './jobs/times.ts';
 import { Schedule } from './jobs/schedule.ts';
@@ -35,10 +36,8 @@ export function createHooks(
   parts: AppHooksOptions['deps'] & Pick<Deps, 'spentShares'>,
   { send, deps, handleCall, worker, ...options }: HookSystemOptions,
 ): HookSystem {
-  const maxRunners = workerShare(parts.config.hooks.max_runners, {
-    workers: parts.config.api.workers,
-    worker,
-  });
+  const { api: { workers }, hooks: { max_runners } } = parts.config;
+  const maxRunners = workerShare(max_runners, { workers, worker });
   const noteSpent = (workspace: string) => parts.spentShares.note({ share: 'hooks.max_runners', workspace });
   const host = new SupervisedRunners(send, maxRunners, noteSpent);
   const jobs = new RegisteredJobs(parts);
@@ -46,11 +45,15 @@ export function createHooks(
   const findApp = (workspace: string, app: string) => deps().definitions.app(workspace, app);
   const times = new CronTimes();
   const keeper = { deps: parts, times, newId: () => deps().newId(), findApp };
+  // One process keeps it, or every job would run in each of them.
+  const schedule = worker === 0 ? new Schedule({ ...keeper, getHooks: (app) => hooks.get(app) }) : undefined;
+  const peerRuns = schedule === undefined ? undefined : new PeerRuns(schedule, findApp);
   const peers = new ApiPeers({
     send,
-    isAlone: parts.config.api.workers === 1,
+    isAlone: workers === 1,
     respond: async (text) => {
-      const question: PeerQuestion = JSON.parse(text);
+      const question: PeerQuestion | JobQuestion = JSON.parse(text);
+      if (question.about === 'job') return JSON.stringify(await peerRuns?.respond(question) ?? null);
       return JSON.stringify(await hooks.respondToPeer(question));
     },
   });
@@ -68,8 +71,7 @@ export function createHooks(
     onLoaded: (loaded) => Promise.all([jobs.save(loaded), versions.save(loaded)]),
     findApp,
     times,
-    // One process keeps it, or every job would run in each of them.
-    schedule: worker === 0 ? new Schedule({ ...keeper, getHooks: (app) => hooks.get(app) }) : undefined,
+    schedule,
   });
   return {
     hooks,

@@ -141,6 +141,23 @@ export interface HookState {
   rss_bytes: number | null;
 }
 
+/** How a run of a job ended. */
+export interface JobOutcome {
+  name: string;
+  status: 'done' | 'failed';
+  /** Without the time that it waited for its turn. */
+  duration_ms: number;
+  errors: FileFault[];
+}
+
+/** Runs jobs beside their schedule, one run of each at a time. */
+export interface JobRunner {
+  /** Throws `404 not_found` for an unknown job, `409 conflict` while it runs, and what loading the hooks throws. */
+  requireIdle(app: AppDefinition, name: string): Promise<void>;
+  /** Runs a job, and returns how that ended. Throws the same, and `503` when it cannot begin. */
+  run(app: AppDefinition, job: { name: string; requestId: string }): Promise<JobOutcome>;
+}
+
 /** A request for a custom route, and where its response goes. */
 export interface CustomRequest {
   /** Nothing has been written to it, and nothing of its request been read. */
@@ -165,6 +182,7 @@ export interface AppLog {
 
 /** Hooks as a whole. */
 export interface Hooks extends RecordHooks, HookLoader {
+  readonly jobs: JobRunner;
   /** The log of an app, of all API processes. */
   log(app: AppDefinition): AppLog;
   /**

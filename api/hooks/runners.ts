@@ -7,6 +7,7 @@ import { logFailure } from '../logging/events.ts';
 import type { TenantPath } from '../scope.ts';
 import { AppHooks, type AppHooksOptions } from './app-hooks.ts';
 import { createSharedSlots } from './pool/slots.ts';
+import { PeerJobRunner } from './jobs/peer-runs.ts';
 import { makeRoom } from './pool/eviction.ts';
 import { applyPolicies } from './pool/apply-policies.ts';
 import { serveCustom } from './routes/serve.ts';
@@ -24,6 +25,7 @@ import type {
   FileFault,
   Hooks,
   HookState,
+  JobRunner,
   LoadResult,
   RunningFile,
 } from './ports.ts';
@@ -40,6 +42,7 @@ const startsAtOnce = 4;
 
 /** Every app whose hooks somebody has asked for. */
 export class HookRunners implements Hooks {
+  readonly jobs: JobRunner;
   readonly #options: AppHooksOptions & HookRunnersOptions;
   /** By the name of the app's schema, which no other app ever has. */
   readonly #apps = new Map<string, AppHooks>();
@@ -57,6 +60,7 @@ export class HookRunners implements Hooks {
   ) {
     const evict = (workspace: string) => makeRoom(this.#apps.values(), workspace, parts.maxRunners);
     this.#options = { ...parts, starts, slots: createSharedSlots(), evict };
+    this.jobs = parts.schedule ?? new PeerJobRunner(parts.peers, randomUUID);
     this.#sweep = setInterval(() => this.#sweepRunners(), sweepMs).unref();
   }
 

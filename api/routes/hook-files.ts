@@ -37,7 +37,8 @@ export const runningFile = object({
     'False while an older version runs, or none, because the file does not load.',
   ),
 });
-const fault = object({
+/** An error of a hook file. */
+export const fault = object({
   file: string(),
   message: string(),
   line: nullable(integer()),
@@ -47,7 +48,7 @@ const loading = object({
   loaded: described(array(string()), 'Names of the files that are in effect as they are.'),
   errors: described(
     array(fault),
-    'Why the other files are not. Of a file that has loaded before, that version stays in effect.',
+    'Why other files, and jobs, are not. Of a file that has loaded before, that version stays in effect.',
   ),
 });
 

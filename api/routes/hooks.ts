@@ -2,6 +2,7 @@
 import { listVariables, putVariable, removeVariable, showVariable } from '../hooks/environment.ts';
 import { serveLog } from '../hooks/logs/log-stream.ts';
 import { pageOfLog } from '../hooks/logs/log.ts';
+import { runJobByHand } from '../hooks/jobs/by-hand.ts';
 import { declareTypes } from '../hooks/files/types.ts';
 import { runningFile } from './hook-files.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
@@ -21,6 +22,7 @@ import {
   string,
   timestamp,
 } from '../contract/schema.ts';
+import { fault } from './hook-files.ts';
 
 const variable = object({ name: string(), updated_at: timestamp() });
 
@@ -156,4 +158,24 @@ export const hookTypes = route({
   contentType: 'text/plain; charset=utf-8',
   response: string(),
   handle: ({ target }) => declareTypes(target.app),
+});
+
+/** Runs a job by hand. */
+export const hookJobsRun = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/apps/:app/hooks/jobs/:name/run',
+  summary: 'Runs a job of the app’s hooks now, and returns how that ended.',
+  scope: 'app_admin',
+  body: object({}),
+  bodyMayBeEmpty: true,
+  status: 200,
+  response: object({
+    name: string(),
+    status: described(oneOf(['done', 'failed']), '`failed`: its handler threw, or did not finish.'),
+    duration_ms: integer(),
+    errors: array(fault),
+  }),
+  errors: ['conflict', 'hook_error', 'hook_busy', 'hook_unavailable'],
+  handle: ({ deps, target, params: { name }, principal, origin, now }) =>
+    runJobByHand(deps, target.app, { name, by: { principal, origin, now } }),
 });

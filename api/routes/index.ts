@@ -24,6 +24,7 @@ import {
   hookFilesShow,
 } from './hook-files.ts';
 import {
+  hookJobsRun,
   hookLogs,
   hookStatus,
   hookTypes,
@@ -175,6 +176,7 @@ const described: readonly AnyRoute[] = [
   hookVariablesShow,
   hookVariablesPut,
   hookVariablesRemove,
+  hookJobsRun,
   hookLogs,
   hookStatus,
   hookTypes,

@@ -205,6 +205,7 @@ export const additions: readonly Endpoint[] = [
   { method: 'GET', path: `${app}/hooks/env/:variable`, who: 'app admin', status: 200 },
   { method: 'PUT', path: `${app}/hooks/env/:variable`, who: 'app admin', status: 200, body: {} },
   { method: 'DELETE', path: `${app}/hooks/env/:variable`, who: 'app admin', status: 200 },
+  { method: 'POST', path: `${app}/hooks/jobs/:name/run`, who: 'app admin', status: 200, body: { nope: 1 } },
   { method: 'GET', path: `${app}/hooks/logs`, who: 'app admin', status: 200 },
   { method: 'GET', path: `${app}/hooks/status`, who: 'app admin', status: 200 },
   { method: 'GET', path: `${app}/hooks/types`, who: 'app admin', status: 200 },

@@ -2,10 +2,10 @@
 import type { NextTime } from './times.ts';
 
 /** The dependencies of a job. */
-export interface CronJobOptions {
+export interface CronJobOptions<Result> {
   now: () => Date;
-  /** Runs it; never throws. */
-  run: (due: Date) => Promise<void>;
+  /** Runs it; never throws. `requestId` is that of the request for a run by hand. */
+  run: (due: Date, requestId: string | undefined) => Promise<Result>;
   /** It is due while it still runs. */
   onOverlap: (due: Date) => void;
 }
@@ -18,8 +18,8 @@ const maxWaitMs = maxLateMs;
 const clockSetBackMs = 60_000;
 
 /** A job of an app. */
-export class CronJob {
-  readonly #options: CronJobOptions;
+export class CronJob<Result> {
+  readonly #options: CronJobOptions<Result>;
   #expression = '';
   #nextTime: NextTime = () => null;
   #due: Date | null = null;
@@ -29,7 +29,7 @@ export class CronJob {
   #timer: NodeJS.Timeout | undefined;
   #isRunning = false;
 
-  constructor(parts: CronJobOptions) {
+  constructor(parts: CronJobOptions<Result>) {
     this.#options = parts;
   }
 
@@ -49,6 +49,19 @@ export class CronJob {
     this.#nextTime = read(expression);
     this.#expression = expression;
     this.#plan(this.#options.now());
+  }
+
+  /** True while it runs, or waits for its turn. */
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  /** Begins a run, by hand or on schedule. Undefined while it runs already. */
+  begin(due: Date, requestId?: string): Promise<Result> | undefined {
+    if (this.#isRunning) return undefined;
+    this.#isRunning = true;
+    this.#last = due;
+    return this.#options.run(due, requestId).finally(() => this.#isRunning = false);
   }
 
   /** Is not due any more. */
@@ -76,14 +89,8 @@ export class CronJob {
     if (due === null) return;
     if (now.getTime() < this.#plannedAt - clockSetBackMs) return this.#plan(now);
     if (now < due) return this.#wait();
-    if (now.getTime() - due.getTime() <= maxLateMs) this.#begin(due);
+    const isLate = now.getTime() - due.getTime() > maxLateMs;
+    if (!isLate && this.begin(due) === undefined) this.#options.onOverlap(due);
     this.#plan(now);
-  }
-
-  #begin(due: Date): void {
-    if (this.#isRunning) return this.#options.onOverlap(due);
-    this.#isRunning = true;
-    this.#last = due;
-    void this.#options.run(due).finally(() => this.#isRunning = false);
   }
 }

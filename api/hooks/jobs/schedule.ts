@@ -2,12 +2,15 @@
 import type { Change } from '../../../storage/control/changes.ts';
 import type { AppDefinition, AppIdentity } from '../../../storage/definition.ts';
 import { type AppJobs, listHookJobs, removeHookJobs } from '../../../storage/control/hook-jobs.ts';
-import type { Deps } from '../../deps.ts';
-import { logFailure } from '../../logging/events.ts';
 import { FairQueue } from '../../../storage/concurrency/fair-queue.ts';
+import type { Deps } from '../../deps.ts';
+import { ApiError, fail } from '../../errors.ts';
+import { logFailure } from '../../logging/events.ts';
 import type { AppHooks } from '../app-hooks.ts';
+import type { JobOutcome, JobRunner } from '../ports.ts';
 import { CronJob } from './job.ts';
-import { runJob } from './run.ts';
+import { type JobResult, refused, toOutcome } from './result.ts';
+import { failNoJob, runJob } from './run.ts';
 import { type CronTimes, type ParseExpression, yieldToEventLoop } from './times.ts';
 
 /** The dependencies of the schedule. */
@@ -28,14 +31,18 @@ interface JobOwner {
 
 interface AppSchedule {
   path: { workspace: string; app: string };
-  jobs: Map<string, CronJob>;
+  jobs: Map<string, CronJob<JobResult>>;
 }
 
 /** Jobs of a workspace that run at once. The others wait: at most one run of each, since what is due meanwhile is left out. */
 const maxJobsOfWorkspace = 4;
 
+const notRun = refused(
+  new ApiError('unavailable', 'the job could not be run; try again', [['Retry-After', '1']]),
+);
+
 /** The jobs of all apps, run in this process. */
-export class Schedule {
+export class Schedule implements JobRunner {
   readonly #options: ScheduleOptions;
   /** By the schema of the app. */
   readonly #apps = new Map<string, AppSchedule>();
@@ -52,6 +59,18 @@ export class Schedule {
   lastRuns({ schema }: AppIdentity): ReadonlyMap<string, Date | null> {
     const jobs = this.#apps.get(schema)?.jobs ?? [];
     return new Map([...jobs].map(([name, { last }]) => [name, last]));
+  }
+
+  async requireIdle(app: AppDefinition, name: string): Promise<void> {
+    if ((await this.#findJob(app, name)).isRunning) failRunning(name);
+  }
+
+  async run(
+    app: AppDefinition,
+    { name, requestId }: { name: string; requestId: string },
+  ): Promise<JobOutcome> {
+    const job = await this.#findJob(app, name);
+    return toOutcome(await job.begin(this.#options.deps.now(), requestId) ?? failRunning(name));
   }
 
   /** Reads the jobs again: of one app, or of all. */
@@ -121,14 +140,19 @@ export class Schedule {
     }
   }
 
-  #make(job: JobOwner & { name: string }): CronJob {
+  #make(job: JobOwner & { name: string }): CronJob<JobResult> {
     const { deps: { now }, newId } = this.#options;
     const { workspace, schema, name } = job;
-    const run = (due: Date) =>
-      this.#withHooks(job, (hooks) => runJob(hooks, { name, due, requestId: newId() }));
+    const run = async (due: Date, requestId = newId()) =>
+      await this.#withHooks(job, (hooks) => runJob(hooks, { name, due, requestId })) ?? notRun;
     return new CronJob({
       now,
-      run: (due) => this.#turns.run(() => run(due), workspace, { client: schema }),
+      run: (due, requestId) =>
+        this.#turns.run(() => run(due, requestId), workspace, {
+          client: schema,
+          // Somebody waits for it.
+          first: requestId !== undefined,
+        }),
       onOverlap: (due) =>
         void this.#withHooks(job, ({ log }) => {
           const message = `job "${name}" has not ended: its run of ${due.toISOString()} is left out`;
@@ -137,12 +161,26 @@ export class Schedule {
     });
   }
 
-  /** Does something with the hooks of an app. Of one that is gone, the jobs end. */
-  async #withHooks(
+  /** Finds a job by the files as they are now, whose change this process may not have been notified of. */
+  async #findJob(app: AppDefinition, name: string): Promise<CronJob<JobResult>> {
+    const hooks = this.#options.getHooks(app);
+    await hooks.reload(false);
+    const { jobs } = await hooks.loadRegistrations();
+    if (!jobs.some((job) => job.name === name)) failNoJob(name);
+    const find = () => this.#apps.get(app.schema)?.jobs.get(name);
+    if (find() === undefined) {
+      this.read(hooks.path);
+      await this.#reading;
+    }
+    return find() ?? failNoJob(name);
+  }
+
+  /** Does something with the hooks of an app, and returns its result. Of an app that is gone, the jobs end. */
+  async #withHooks<Result>(
     { workspace, app: id, schema }: JobOwner,
-    work: (hooks: AppHooks) => Promise<void> | void,
-  ): Promise<void> {
-    if (this.#isClosed) return;
+    work: (hooks: AppHooks) => Promise<Result> | Result,
+  ): Promise<Result | undefined> {
+    if (this.#isClosed) return undefined;
     const { findApp, getHooks, deps } = this.#options;
     try {
       const app = await findApp(workspace, id);
@@ -152,5 +190,10 @@ export class Schedule {
     } catch (error) {
       deps.observe({ type: 'background_failed', task: 'run a job of hooks', error: String(error) });
     }
+    return undefined;
   }
+}
+
+function failRunning(name: string): never {
+  fail('conflict', `job ${JSON.stringify(name)} runs already`);
 }

@@ -26,8 +26,8 @@ export interface PeerState {
 /** A process asks the others for new lines as often. Milliseconds. */
 const pollMs = 250;
 
-/** The responses of the other processes, which run this program. Null where an app is not known. */
-async function askPeers<Part>(peers: Pick<ApiPeers, 'query'>, question: PeerQuestion): Promise<Part[]> {
+/** The responses of the other processes, which run this program, without those that are null. */
+export async function askPeers<Part>(peers: Pick<ApiPeers, 'query'>, question: object): Promise<Part[]> {
   const responses = await peers.query(JSON.stringify(question));
   return responses.flatMap((response) => {
     const part: Part | null = JSON.parse(response);

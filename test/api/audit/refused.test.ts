@@ -26,6 +26,8 @@ beforeAll(async () => {
   expectOk(await own.admin.put(`${own.path}/policies/team.size`, range));
   expectOk(await app.admin.put(`${app.path}/hooks/env/OLD`, { value: 'a' }));
   expectOk(await app.admin.put(`${app.path}/hooks/old.js`, { source: '// old' }));
+  const source = "cronAdd('yearly', '@yearly', () => console.log('ran'));";
+  expectOk(await app.admin.put(`${app.path}/hooks/jobs.js`, { source }));
 });
 afterAll(() => pool.end());
 
@@ -80,6 +82,10 @@ const byAdmins: Record<string, () => Act> = {
   hook_delete: () => ({
     ask: () => app.admin.delete(`${app.path}/hooks/old.js`),
     see: () => app.admin.get(`${app.path}/hooks`),
+  }),
+  job_run: () => ({
+    ask: () => app.admin.post(`${app.path}/hooks/jobs/yearly/run`),
+    see: () => app.admin.get(`${app.path}/hooks/logs`),
   }),
   hook_env_set: () => ({
     ask: () => app.admin.put(`${app.path}/hooks/env/NEW`, { value: 'b' }),

@@ -23,6 +23,6 @@ it('takes one of the turns of its app, and gives it back however it ends', async
 
 it('is none where the code has no such job by now, and nobody is to blame', async () => {
   const hooks = await own.app('none', { 'a.js': `cronAdd('other', '@yearly', () => {});` });
-  await runJob(hooks, run('gone'));
+  expect(await runJob(hooks, run('gone'))).toMatchObject({ refusal: { code: 'not_found' } });
   expect(hooks.log.entries).toEqual([]);
 });
