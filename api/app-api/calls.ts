@@ -9,6 +9,7 @@ import type { RecordTarget } from '../records/collection.ts';
 import { createRecord } from '../records/create.ts';
 import { getRecord } from '../records/get.ts';
 import { listRecords } from '../records/list.ts';
+import { type PageMemory, withPageMemory } from '../records/page-memory.ts';
 import { removeRecord } from '../records/remove.ts';
 import { updateRecord } from '../records/update.ts';
 import { unboundedAccess } from '../rules/access.ts';
@@ -39,19 +40,20 @@ type Handlers = {
 const handlers: Handlers = {
   'records.findOne': async ({ deps, app }, coll, id) => {
     const target = targetOf(app, coll);
-    const lookup = { access: unboundedAccess('get', deps.now()), id };
-    return await getRecord(deps, target, lookup).catch(nullIfNotFound);
+    const access = unboundedAccess('get', deps.now());
+    const get = (memory: PageMemory) => getRecord(deps, target, { access, id, memory });
+    return await withPageMemory(deps, app.workspace.id, get).catch(nullIfNotFound);
   },
   'records.list': ({ deps, app }, coll, { filter, sort, page, per_page }) => {
     const access = unboundedAccess('list', deps.now());
     refuseBadPage({ page, per_page });
-    return listRecords(deps, targetOf(app, coll), {
-      access,
-      filter,
-      sort,
-      page: toPageRequest({ page, per_page }),
-      maxBytes: maxListBytes,
-    });
+    const target = targetOf(app, coll);
+    const query = { access, filter, sort, page: toPageRequest({ page, per_page }), maxBytes: maxListBytes };
+    return withPageMemory(
+      deps,
+      app.workspace.id,
+      (memory) => listRecords(deps, target, { ...query, memory }),
+    );
   },
   'records.create': ({ deps, app, context }, coll, input) => {
     const now = deps.now();

@@ -117,3 +117,18 @@ export class PageMemory implements RowMemory {
     failDisconnected();
   }
 }
+
+/** Runs work for a workspace whose records nobody is sent: they take memory for as long as it runs. Throws what it throws. */
+export async function withPageMemory<Result>(
+  deps: PageMemoryDeps,
+  workspace: string,
+  work: (memory: PageMemory) => Promise<Result>,
+): Promise<Result> {
+  let end: () => void = () => undefined;
+  const onEnd = (listener: () => void) => void (end = listener);
+  try {
+    return await work(new PageMemory(deps, workspace, { isDisconnected: () => false, onEnd }));
+  } finally {
+    end();
+  }
+}

@@ -1,7 +1,7 @@
 // The memory that long pages take: of the share of their workspace, in pieces, and only for a client that is there.
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { listRecords } from '../../../api/records/list.ts';
-import { PageMemory, type PageRequester } from '../../../api/records/page-memory.ts';
+import { PageMemory, type PageRequester, withPageMemory } from '../../../api/records/page-memory.ts';
 import { unboundedAccess } from '../../../api/rules/access.ts';
 import { pageBudget } from '../../../api/usage/page-budget.ts';
 import { ByteBudget } from '../../../storage/concurrency/byte-budget.ts';
@@ -69,6 +69,17 @@ it('a long page takes memory until its response has been sent, and comes in piec
     expect(isFree()).toBe(true);
     expect(rests).toBe(pieces);
   }
+});
+
+it('records that are sent to nobody take memory for as long as they are worked on', async () => {
+  const traffic = { lull: () => undefined };
+  await withPageMemory({ pageBytes: budget, traffic }, 'acme', async (memory) => {
+    const access = unboundedAccess('list', new Date());
+    const { items } = await listRecords(app.deps, await app.target('long'), { access, page, memory });
+    expect(items).toHaveLength(6);
+    expect(isFree()).toBe(false);
+  });
+  expect(isFree()).toBe(true);
 });
 
 it('a short page takes none', async () => {
