@@ -34,7 +34,7 @@ export class PageMemory implements RowMemory {
   #held = 0;
   #kept = 0;
   #rows = 0;
-  #restUntil = 0;
+  #restUntil: number | undefined;
   #isWatched = false;
 
   constructor(deps: PageMemoryDeps, workspace: string, requester: PageRequester) {
@@ -55,7 +55,6 @@ export class PageMemory implements RowMemory {
         ? Math.max(1, Math.floor(pieceBytes / weight.bytes))
         : undefined;
       this.#kept = this.#rows = 0;
-      this.#restUntil = performance.now() + maxRestMs;
       try {
         const result = await read();
         this.#giveBack(Math.max(0, this.#held - this.#kept));
@@ -87,7 +86,9 @@ export class PageMemory implements RowMemory {
 
   rest(): Promise<void> | undefined {
     this.#requirePresent();
-    return performance.now() < this.#restUntil ? this.#deps.traffic.lull() : undefined;
+    const now = performance.now();
+    this.#restUntil ??= now + maxRestMs;
+    return now < this.#restUntil ? this.#deps.traffic.lull() : undefined;
   }
 
   async #borrow(bytes: number): Promise<void> {
