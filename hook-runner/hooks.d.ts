@@ -134,14 +134,14 @@ declare function routerAdd(method: string, path: string, handler: (event: RouteE
 /** The argument of a job's handler. */
 interface JobEvent {
   readonly name: string;
-  /** The time at which the job was due, in RFC 3339. */
+  /** The time at which the job was due, or run by hand, in RFC 3339. */
   readonly scheduledAt: string;
   readonly requestId: string;
 }
 
 /**
- * Runs the handler on a schedule, given as a cron expression: `minute hour day month weekday`, in UTC, or six fields with
- * the second first. Only one run of a job is in progress at a time. Missed runs are skipped.
+ * Runs the handler on a schedule, a cron expression: `minute hour day month weekday`, in UTC, or six fields with the second
+ * first. Runs are a minute apart (policy `hooks.cron_min_sec`), and one at a time. Missed ones are skipped.
  */
 declare function cronAdd(name: string, expression: string, handler: (event: JobEvent) => unknown): void;
 
