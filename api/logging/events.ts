@@ -1,5 +1,6 @@
 // Log events: what the code reports, and how it is written.
 import { lineWriter } from './line-writer.ts';
+import type { MailFailure } from '../mail/failure.ts';
 import type { Role } from '../scope.ts';
 import { openOutputDescriptor } from './standard-output.ts';
 
@@ -34,7 +35,7 @@ export type LogEvent =
   | { type: 'blobs_swept'; removed: number }
   /** Audit entries were removed, as `audit.retention_days` says. */
   | { type: 'audit_pruned'; log: string; removed: number }
-  | { type: 'mail_failed'; mail: string; attempts: number; error: string; gives_up: boolean }
+  | ({ type: 'mail_failed'; mail: string; attempts: number; gives_up: boolean } & MailFailure)
   /** Less of the disk is free than its reserve, so that what tenants write is refused; or no longer. */
   | { type: 'disk_low' | 'disk_recovered'; free_mb: number; reserve_mb: number }
   /** A share that a policy bounds is used up: what goes beyond it is refused, discarded or waits. */

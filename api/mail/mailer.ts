@@ -16,8 +16,9 @@ import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { logFailure } from '../logging/events.ts';
 import { ignore } from '../logging/ignore.ts';
+import { explainMailFailure, isRefusal } from './failure.ts';
 import type { AppMessage, MailQueue, MessageContent, ServerMessage } from './message.ts';
-import { render, UnreadableTemplate } from './templates.ts';
+import { render } from './templates.ts';
 import { createTransport, type Transport } from './transport.ts';
 
 type MailerDeps = Pick<Deps, 'databases' | 'secrets' | 'spentShares' | 'now' | 'newId' | 'observe'> & {
@@ -139,7 +140,7 @@ export class Mailer implements MailQueue {
   }
 
   async #deliver(mail: ClaimedMail): Promise<void> {
-    const { databases: { control }, observe, now } = this.#deps;
+    const { databases: { control }, config, observe, now } = this.#deps;
     const { id, workspace, attempts, expires_at } = mail;
     let isSent = false;
     try {
@@ -148,7 +149,8 @@ export class Mailer implements MailQueue {
       const wait = Math.min(maxRetryMs, firstRetryMs * 2 ** (attempts - 1));
       const again = new Date(now().getTime() + wait);
       const isFinal = isRefusal(error) || again >= expires_at;
-      observe({ type: 'mail_failed', mail: id, attempts, error: describe(error), gives_up: isFinal });
+      const failure = explainMailFailure(error, config.mail);
+      observe({ type: 'mail_failed', mail: id, attempts, ...failure, gives_up: isFinal });
       if (!isFinal) return await control.run((sql) => postponeMail(sql, id, again));
     }
     await this.#remove(id);
@@ -182,21 +184,4 @@ export class Mailer implements MailQueue {
       }
     }
   }
-}
-
-/** The SMTP commands that are about one mail. An error of any other may be one that the operator can fix. */
-const mailCommands: readonly unknown[] = ['RCPT TO', 'DATA'];
-
-/** True for a permanent error, which no retry changes: https://www.rfc-editor.org/rfc/rfc5321#section-4.2.1 */
-function isRefusal(error: unknown): boolean {
-  return error instanceof Error && 'responseCode' in error && Number(error.responseCode) >= 500 &&
-    'command' in error && mailCommands.includes(error.command);
-}
-
-/** The codes of an error. The text of the mail server would carry the address into the log. */
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
-  if (error instanceof UnreadableTemplate) return error.message;
-  const code = 'code' in error ? String(error.code) : error.name;
-  return 'responseCode' in error ? `${code} ${String(error.responseCode)}` : code;
 }

@@ -42,8 +42,12 @@ const templates: Readonly<Record<MessageKind, Template>> = {
 
 /** A template file that exists and cannot be read. The error names the file and nothing of the mail. */
 export class UnreadableTemplate extends Error {
+  readonly code: string;
+
   constructor(path: string, cause: unknown) {
-    super(`cannot read ${path}: ${errorCode(cause)}`, { cause });
+    const code = errorCode(cause);
+    super(`cannot read ${path}: ${code}`, { cause });
+    this.code = code;
   }
 }
 

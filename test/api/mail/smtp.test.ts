@@ -80,7 +80,8 @@ describe('mail by SMTP', () => {
     const line = await server.line('cannot read');
     expect(JSON.parse(line)).toMatchObject({
       type: 'mail_failed',
-      error: `cannot read ${path}: EISDIR`,
+      error: 'EISDIR',
+      reason: `cannot read ${path}: EISDIR`,
       gives_up: false,
     });
     expect(line).not.toContain(email);
@@ -93,7 +94,14 @@ describe('mail by SMTP', () => {
     const email = freshEmail();
     expectOk(await request(email));
     const line = await server.line(' 451"');
-    expect(JSON.parse(line)).toMatchObject({ level: 'warn', attempts: 1, gives_up: false });
+    expect(JSON.parse(line)).toMatchObject({
+      level: 'warn',
+      attempts: 1,
+      gives_up: false,
+      host: '127.0.0.1',
+      port: Number(new URL(provider.url).port),
+      reason: 'the mail server refuses the recipient for now (451)',
+    });
     expect(line).not.toContain(email);
     provider.mood = 'accepts';
     expect(await provider.mailsTo(email)).toHaveLength(1);
