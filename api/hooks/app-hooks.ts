@@ -15,6 +15,7 @@ import type { ChannelEnd } from './rpc/invocation.ts';
 import { DrainingGenerations } from './pool/draining.ts';
 import { type LoadCause, LoadQueue } from './pool/load-queue.ts';
 import { HookLog } from './logs/log.ts';
+import { logLoad, type PrintLine } from './logs/terminal.ts';
 import type { FileFault, LoadResult } from './ports.ts';
 import { Registrations } from './registrations.ts';
 import { RunLimit, type RunLimitDeps } from './pool/run-limit.ts';
@@ -24,6 +25,7 @@ import { AppSlots, type SharedSlots } from './pool/slots.ts';
 export interface AppHooksOptions extends RunnerParts {
   deps: RunnerParts['deps'] & RunLimitDeps & Pick<Deps, 'config' | 'databases' | 'secrets' | 'now'>;
   slots: SharedSlots;
+  print?: PrintLine | undefined;
   /** Hears that other registrations may be in effect, and again every few seconds; a load waits for it. Never throws. */
   onLoaded: (hooks: AppHooks) => Promise<unknown>;
 }
@@ -41,6 +43,10 @@ export class AppHooks {
   readonly log: HookLog;
   readonly slots: AppSlots;
   readonly counters: Counters = { runs: 0, errors: 0, lastKill: null, lastKillAt: null };
+  /** The names of the files that run as they are. */
+  loaded: readonly string[] = [];
+  /** Of the files as they were loaded last; another array after each load. */
+  faults: readonly FileFault[] = [];
   /** What loaded, until that is stored. */
   unsaved: LoadedCode | undefined;
   readonly #options: AppHooksOptions;
@@ -50,8 +56,6 @@ export class AppHooks {
   #registrations: Registrations | undefined;
   #live: Generation | undefined;
   #fingerprint = '';
-  #loaded: readonly string[] = [];
-  #faults: FileFault[] = [];
   #failed: { error: ApiError; until: number; retryMs: number | undefined } | undefined;
   readonly #loads = new LoadQueue((cause) => this.#load(cause));
   /** State of the code that was loaded last, whatever came of it. */
@@ -65,7 +69,7 @@ export class AppHooks {
     this.#options = parts;
     this.#limit = new RunLimit(parts.deps, this.path);
     this.slots = new AppSlots(parts.slots, workspace.id, this.#limit);
-    this.log = new HookLog(parts.deps.now);
+    this.log = new HookLog(parts.deps.now, (entry) => parts.print?.(this.path, entry));
     this.#opener = new AppOpener(parts, {
       ...{ app: this.app, limit: this.#limit, log: this.log, live: () => this.#live },
       onEnd: (end, message) => this.#noteEnd(end, message),
@@ -85,11 +89,6 @@ export class AppHooks {
   /** The runner that is there now. */
   get live(): Generation | undefined {
     return this.#live;
-  }
-
-  /** The names of the files that run as they are. */
-  get loaded(): readonly string[] {
-    return this.#loaded;
   }
 
   /** Returns the registrations. Throws `ApiError` when they cannot be read: no write may go on as if there were no hooks. */
@@ -202,10 +201,10 @@ export class AppHooks {
       // Nobody knows what these files would have vetoed; only code that was in effect before them may go on.
       if (this.#registrations?.files.length === 0) this.#registrations = undefined;
       this.#failed = { error: refusal, until: performance.now() + retryMs, retryMs: retryDelayMs(error) };
-      this.#faults = [...readFaults, ...loadFaults(error, refusal.message, files)];
+      this.faults = [...readFaults, ...loadFaults(error, refusal.message, files)];
     }
     this.#retryBrokenAt = performance.now() + retryBrokenMs;
-    this.log.addFaults(this.#faults, null);
+    logLoad(this.log, cause, this.#currentResult());
     if (!this.#isDropped) await onLoaded(this);
     return this.#currentResult();
   }
@@ -215,9 +214,9 @@ export class AppHooks {
     this.#live = generation;
     const { files, jobPolicy } = generation?.registrations ?? noRegistrations;
     this.#registrations = new Registrations(files, jobPolicy, broken);
-    this.#loaded = loaded.map(({ file }) => file);
+    this.loaded = loaded.map(({ file }) => file);
     this.#fingerprint = snapshot.fingerprint;
-    this.#faults = [...faults, ...jobPolicy?.faults ?? []];
+    this.faults = [...faults, ...jobPolicy?.faults ?? []];
     this.#failed = undefined;
     this.unsaved = { ...snapshot, loaded };
     for (const { file, loadedAt } of older) {
@@ -234,7 +233,7 @@ export class AppHooks {
     this.stopRunner();
     const isLeft = ({ file }: { file: string }) => names.has(file);
     this.#registrations = new Registrations(files.filter(isLeft), jobPolicy, broken.filter(isLeft));
-    this.#loaded = this.#loaded.filter((file) => names.has(file));
+    this.loaded = this.loaded.filter((file) => names.has(file));
   }
 
   #noteEnd(end: ChannelEnd, message: string): void {
@@ -245,6 +244,6 @@ export class AppHooks {
   }
 
   #currentResult(): LoadResult {
-    return { loaded: [...this.#loaded], errors: [...this.#faults] };
+    return { loaded: [...this.loaded], errors: [...this.faults] };
   }
 }

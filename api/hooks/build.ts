@@ -10,6 +10,7 @@ import { RegisteredJobs } from './jobs/registered-jobs.ts';
 import { CronTimes } from './jobs/times.ts';
 import { Schedule } from './jobs/schedule.ts';
 import type { PeerQuestion } from './logs/aggregate.ts';
+import { terminalPrinter } from './logs/terminal.ts';
 import { SupervisedRunners } from './pool/host.ts';
 import { HookRunners } from './runners.ts';
 
@@ -68,6 +69,7 @@ export function createHooks(
       check: (what) => deps().sandbox.level === 'os' ? host.check(what) : Promise.resolve({ output: '' }),
     },
     handleCall: (app, call, context) => handleCall(deps(), app, call, context),
+    print: terminalPrinter(parts),
     onLoaded: (loaded) => Promise.all([jobs.save(loaded), versions.save(loaded)]),
     findApp,
     times,

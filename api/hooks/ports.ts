@@ -129,11 +129,13 @@ export interface HookState {
   /** Names of the files that are in effect as they are. */
   loaded: string[];
   files: RunningFile[];
+  /** Faults of the files as they were loaded last. */
+  errors: FileFault[];
   registrations: { hooks: number; routes: number; jobs: number };
   /** `last_run` since the server started; `next_run` is null for a time that never comes again. RFC 3339. */
   jobs: { name: string; expression: string; last_run: string | null; next_run: string | null }[];
   runs: number;
-  errors: number;
+  failed_runs: number;
   /** How the last runner ended that did not end as it should. */
   last_kill: 'protocol_error' | 'timeout' | 'not_reading' | 'cpu' | 'memory' | 'exited' | null;
   in_flight: number;

@@ -85,15 +85,21 @@ async function tell(hooks: AppHooks, event: RecordEventName, write: HookedWrite)
   }
 }
 
-/** Tells the log of a handler that gave no response. In which file it is nobody knows. */
+/** Tells the log of a handler that gave no response. Of several files, nobody knows which one was under way. */
 function blame(
-  { log }: AppHooks,
+  { log, registrations }: AppHooks,
   event: RecordEventName,
-  { write: { actor, record }, error }: { write: HookedWrite; error: unknown },
+  { write: { actor, record: { collection } }, error }: { write: HookedWrite; error: unknown },
 ): void {
   const reason = error instanceof Error ? error.message : String(error);
-  const message = `${event} of ${record.collection}: ${reason}`;
-  log.add({ level: 'error', message, request_id: actor.requestId });
+  const files =
+    registrations?.findFiles(({ hooks }) =>
+      hooks.some((hook) => hook.event === event && hook.collection === collection)
+    ) ?? [];
+  const [file = null, ...others] = files;
+  const isKnown = others.length === 0;
+  const message = `${event} of ${collection}: ${reason}${isKnown ? '' : `, in one of ${files.join(', ')}`}`;
+  log.add({ level: 'error', message, file: isKnown ? file : null, request_id: actor.requestId });
 }
 
 async function call(

@@ -68,6 +68,11 @@ export class Registrations {
     return this.#writeEvents.get(collection)?.[action];
   }
 
+  /** The files that registered what is sought. */
+  findFiles(isIt: (one: FileRegistrations) => boolean): string[] {
+    return this.files.filter(isIt).map(({ file }) => file);
+  }
+
   /** The file that registered what is sought; null where none did. */
   findFile(isIt: (one: FileRegistrations) => boolean): string | null {
     return this.files.find(isIt)?.file ?? null;

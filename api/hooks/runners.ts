@@ -34,7 +34,7 @@ import { makeWriteHooks } from './record-hooks.ts';
 import type { Registrations } from './registrations.ts';
 import { localState } from './logs/state.ts';
 import { listRunningFiles } from './files/running.ts';
-import { checkTypes, warnOfUncalledHooks } from './files/warnings.ts';
+import { FileChecks } from './files/warnings.ts';
 
 const sweepMs = 5_000;
 /** A start takes some 30 ms of a core and has 3 s to be ready: a hundred that start together would be too slow, all of them. */
@@ -47,6 +47,7 @@ export class HookRunners implements Hooks {
   /** By the name of the app's schema, which no other app ever has. */
   readonly #apps = new Map<string, AppHooks>();
   readonly #awaitingRetry = new WeakSet<AppHooks>();
+  readonly #checks: FileChecks;
   readonly #writeHooks = new WeakMap<Registrations, AppWriteHooks>();
   readonly #sweep: NodeJS.Timeout;
   /** The name by which the other processes know this one; a successor has another. */
@@ -61,6 +62,7 @@ export class HookRunners implements Hooks {
     const evict = (workspace: string) => makeRoom(this.#apps.values(), workspace, parts.maxRunners);
     this.#options = { ...parts, starts, slots: createSharedSlots(), evict };
     this.jobs = parts.schedule ?? new PeerJobRunner(parts.peers, randomUUID);
+    this.#checks = new FileChecks(parts.deps, parts.checker);
     this.#sweep = setInterval(() => this.#sweepRunners(), sweepMs).unref();
   }
 
@@ -93,11 +95,7 @@ export class HookRunners implements Hooks {
   }
 
   check(app: AppDefinition): Promise<FileFault[]> {
-    const { deps, checker } = this.#options;
-    const hooks = this.get(app);
-    warnOfUncalledHooks(hooks, app);
-    if (!deps.config.hooks.type_check) return Promise.resolve([]);
-    return checkTypes({ deps, host: checker, log: hooks.log }, app);
+    return this.#checks.check(this.get(app), app);
   }
 
   log(app: AppDefinition): AppLog {
@@ -180,14 +178,19 @@ export class HookRunners implements Hooks {
   }
 
   async #reload(hooks: AppHooks): Promise<void> {
+    const report = logFailure(this.#options.deps, 'load hooks that have changed');
     try {
+      const { faults } = hooks;
       await hooks.reload(false);
+      // One process says it: the others have loaded the same.
+      const isOurs = hooks.faults !== faults && this.#options.schedule !== undefined;
+      if (isOurs) void this.#checks.checkChanged(hooks, this.#options.findApp).catch(report);
       // Nobody who put the files is told that this process goes on without them.
       if (hooks.retryIn !== undefined) this.#reloadLater(hooks, hooks.retryIn);
     } catch (error) {
       // The app may be gone, or its database away: what it vetoes now is not known.
       hooks.invalidate();
-      logFailure(this.#options.deps, 'load hooks that have changed')(error);
+      report(error);
     }
   }
 

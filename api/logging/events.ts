@@ -1,4 +1,5 @@
 // Log events: what the code reports, and how it is written.
+import { replaceControlCharacters } from './control-characters.ts';
 import { lineWriter } from './line-writer.ts';
 import type { MailFailure } from '../mail/failure.ts';
 import type { Role } from '../scope.ts';
@@ -40,13 +41,15 @@ export type LogEvent =
   | { type: 'disk_low' | 'disk_recovered'; free_mb: number; reserve_mb: number }
   /** A share that a policy bounds is used up: what goes beyond it is refused, discarded or waits. */
   | { type: 'share_spent'; share: string; workspace: string | undefined; client: string | undefined }
+  /** A line of the hooks of an app, on a terminal only: the text is the tenant's. */
+  | { type: 'hook_log'; level: Level; app: string; text: string; request_id: string | null }
   | { type: 'provider_failed'; workspace: string; provider: string; step: string; reason: string };
 
 /** Reports an event. Never throws, never waits. */
 export type Observe = (event: LogEvent) => void;
 
-/** The level of each event. */
-const levels: Record<LogEvent['type'], Level> = {
+/** The level of each event, but for lines of hooks, which have their own. */
+const levels: Record<Exclude<LogEvent['type'], 'hook_log'>, Level> = {
   request_done: 'info',
   requests_refused: 'warn',
   request_failed: 'error',
@@ -86,7 +89,7 @@ export function logObserver(options: LogOptions): Observe {
   const writeLine = lineWriter(options.descriptor ?? openOutputDescriptor());
   const stamp = timestamps();
   return (event) => {
-    const level = levels[event.type];
+    const level = event.type === 'hook_log' ? event.level : levels[event.type];
     if (order.indexOf(level) >= threshold) writeLine(format(stamp(options.now()), level, event));
   };
 }
@@ -125,9 +128,23 @@ function requestLine(ts: string, level: Level, event: Extract<LogEvent, { type: 
     `"status":${status},"ms":${ms},"request_id":"${id}","principal":"${principal}"${place}}\n`;
 }
 
-function prettyLine(ts: string, level: Level, { type, ...members }: LogEvent): string {
+function prettyLine(ts: string, level: Level, event: LogEvent): string {
+  const start = `${ts} ${level.padEnd(5)}`;
+  if (event.type === 'hook_log') {
+    const { app, text, request_id: id } = event;
+    return `${start} hook ${app} ${readable(text)}${id === null ? '' : ` request_id=${id}`}\n`;
+  }
+  const { type, ...members } = event;
   const rest = Object.entries(members)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  return `${ts} ${level.padEnd(5)} ${type} ${rest.join(' ')}\n`;
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? readable(value) : JSON.stringify(value)}`);
+  return `${start} ${type} ${rest.join(' ')}\n`;
+}
+
+/** A text that a terminal shows as it is, and whose further lines cannot be taken for lines of the log. */
+function readable(text: string): string {
+  return replaceControlCharacters(text, (character) => {
+    if (character === '\n') return '\n    ';
+    return character === '\t' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }

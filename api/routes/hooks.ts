@@ -4,7 +4,6 @@ import { serveLog } from '../hooks/logs/log-stream.ts';
 import { pageOfLog } from '../hooks/logs/log.ts';
 import { runJobByHand } from '../hooks/jobs/by-hand.ts';
 import { declareTypes } from '../hooks/files/types.ts';
-import { runningFile } from './hook-files.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { RawResponse, route } from '../contract/route.ts';
 import {
@@ -22,7 +21,7 @@ import {
   string,
   timestamp,
 } from '../contract/schema.ts';
-import { fault } from './hook-files.ts';
+import { fault, runningFile } from './hook-files.ts';
 
 const variable = object({ name: string(), updated_at: timestamp() });
 
@@ -128,6 +127,7 @@ export const hookStatus = route({
     generation: nullable(integer()),
     loaded: described(array(string()), 'Names of the files that are in effect as they are.'),
     files: array(runningFile),
+    errors: described(array(fault), 'What is wrong with the files as they were loaded last.'),
     registrations: object({ hooks: integer(), routes: integer(), jobs: integer() }),
     jobs: array(
       object({
@@ -138,7 +138,7 @@ export const hookStatus = route({
       }),
     ),
     runs: integer(),
-    errors: integer(),
+    failed_runs: integer(),
     last_kill: nullable(oneOf(['protocol_error', 'timeout', 'not_reading', 'cpu', 'memory', 'exited'])),
     in_flight: integer(),
     cpu_ms: nullable(integer()),

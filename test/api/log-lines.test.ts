@@ -104,6 +104,22 @@ describe('lines of the log', () => {
     );
   });
 
+  it('are those of hooks for a person, whose text cannot pass for another line or steer the terminal', async () => {
+    const observe = logObserver({ level: 'info', format: 'pretty', now, descriptor });
+    const hook = { type: 'hook_log', app: 'acme/shop', request_id: null } as const;
+    const text = 'a.ts hi\n2026-01-02T03:04:05.678Z error forged\u001b[2J\u202e\tend';
+    const facts: LogEvent[] = [
+      { ...hook, level: 'debug', text: 'below the level' },
+      { ...hook, level: 'warn', text },
+      { type: 'background_failed', task: 'look', error: 'a\u001bb' },
+    ];
+    expect(await linesOf(observe, facts, 3)).toEqual([
+      '2026-01-02T03:04:05.678Z warn  hook acme/shop a.ts hi',
+      '    2026-01-02T03:04:05.678Z error forged\\u001b[2J\\u202e\tend',
+      '2026-01-02T03:04:05.678Z error background_failed task=look error=a\\u001bb',
+    ]);
+  });
+
   it('hold nothing up while the terminal that they go to is paused', async () => {
     expect(await exitOnPausedTerminal(fileURLToPath(new URL('many-lines.ts', import.meta.url)))).toBe(0);
   });

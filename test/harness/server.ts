@@ -139,9 +139,9 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     return { code: result.exitCode, signal: result.signal };
   });
   // The supervisor's own line, which comes when every API process is ready; each of those says its url before.
-  const listening: { url?: unknown } = JSON.parse(await lines.find('"initialized":'));
+  const listening = await lines.find('listening on http');
   return {
-    url: String(listening.url),
+    url: /(?<=listening on )[^\s"]+/.exec(listening)?.[0] ?? '',
     dataDir,
     pid: subprocess.pid ?? 0,
     output: lines.all,

@@ -1,6 +1,6 @@
 // An app's hook files on disk, `<hooks.dir>/<workspace>/<app>/<file>`: links are never followed, writes are whole or not at all.
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, type Dirent } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, unlessMissing } from '../../../storage/sql/error-code.ts';
@@ -39,11 +39,23 @@ export function hookFolder({ hooks }: Pick<Config, 'hooks'>, { id, workspace }: 
 
 /** The files that count, by name: regular ones with a legal name. */
 export async function listFolder(folder: string): Promise<HookFile[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(emptyWhenMissing);
-  const names = entries.filter((entry) => entry.isFile() && filenameFault(entry.name) === undefined)
-    .map(({ name }) => name).sort();
+  const names = (await readEntries(folder)).filter((entry) => entry.isFile()).map(({ name }) => name);
   const found = await Promise.all(names.map((name) => statFile(folder, name)));
   return found.filter((file) => file !== undefined);
+}
+
+/** The links in the place of files, each with a fault: who made one would wait for its code to run. */
+async function listLinks(folder: string): Promise<HookFileContent[]> {
+  const links = (await readEntries(folder)).filter((entry) => entry.isSymbolicLink());
+  const unread = { size: 0, updated_at: new Date(0), fault: 'is a symbolic link, which is not followed' };
+  return links.slice(0, maxFiles).map(({ name }) => ({ filename: name, ...unread }));
+}
+
+/** What has a legal name, in the order of names. */
+async function readEntries(folder: string): Promise<Dirent[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(emptyWhenMissing);
+  return entries.filter(({ name }) => filenameFault(name) === undefined)
+    .sort((a, b) => a.name < b.name ? -1 : 1);
 }
 
 /** One file, or undefined; a link is no file. */
@@ -65,7 +77,7 @@ export async function readFile(folder: string, filename: string): Promise<HookFi
   }
 }
 
-/** All files with their texts, by name; what is beyond the limits has a fault in place of a text. */
+/** All files with their texts, by name; a link, or what is beyond the limits, has a fault in place of a text. */
 export async function readFolder(folder: string): Promise<HookFileContent[]> {
   const read: HookFileContent[] = [];
   let total = 0;
@@ -83,7 +95,7 @@ export async function readFolder(folder: string): Promise<HookFileContent[]> {
         : found,
     );
   }
-  return read;
+  return [...read, ...await listLinks(folder)];
 }
 
 /** Puts a file in the place of whatever has its name, a link included; false when that is a directory. */

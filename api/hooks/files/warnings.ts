@@ -4,6 +4,7 @@ import { usersId } from '../../../storage/workspace/identities.ts';
 import type { Unchecked } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
 import type { AppHooks } from '../app-hooks.ts';
+import type { HookRunnersOptions } from '../options.ts';
 import { hookFolder, readFolder, toSourceFile } from './folder.ts';
 import type { SupervisedRunners } from '../pool/host.ts';
 import type { HookLog } from '../logs/log.ts';
@@ -20,6 +21,48 @@ export interface TypeCheckDeps {
   log: HookLog;
 }
 
+/** The checks of hook files after their loads; each is made once, also when a file is put and its change noticed. */
+export class FileChecks {
+  readonly #deps: TypeCheckDeps['deps'];
+  readonly #host: TypeCheckDeps['host'];
+  /** By the faults of a load, which are its own. */
+  readonly #checks = new WeakMap<readonly FileFault[], Promise<FileFault[]>>();
+
+  constructor(deps: TypeCheckDeps['deps'], host: TypeCheckDeps['host']) {
+    this.#deps = deps;
+    this.#host = host;
+  }
+
+  /** Type errors in an app's files, which the log has, too, besides hooks that nothing calls. */
+  check(hooks: Pick<AppHooks, 'registrations' | 'faults' | 'log'>, app: AppDefinition): Promise<FileFault[]> {
+    const known = this.#checks.get(hooks.faults);
+    if (known !== undefined) return known;
+    const check = this.#check(hooks, app);
+    this.#checks.set(hooks.faults, check);
+    return check;
+  }
+
+  /** Has the log say of files that have changed on disk what the response to a `PUT` would. */
+  async checkChanged(hooks: AppHooks, findApp: HookRunnersOptions['findApp']): Promise<void> {
+    const app = await findApp(hooks.path.workspace, hooks.path.app);
+    if (app?.schema === hooks.app.schema) await this.check(hooks, app);
+  }
+
+  async #check(
+    hooks: Pick<AppHooks, 'registrations' | 'log'>,
+    app: AppDefinition,
+  ): Promise<FileFault[]> {
+    const { log } = hooks;
+    warnOfUncalledHooks(hooks, app);
+    if (!this.#deps.config.hooks.type_check) return [];
+    const warnings = await checkTypes({ deps: this.#deps, host: this.#host, log }, app);
+    for (const { file, message, line, column } of warnings) {
+      log.add({ level: 'warn', file, message, fields: { line, column } });
+    }
+    return warnings;
+  }
+}
+
 /** The reasons for authors; a fault of the machine is for the operator's log. */
 const reasons: Readonly<Record<Unchecked, string>> = {
   late: 'it took too long',
@@ -28,7 +71,7 @@ const reasons: Readonly<Record<Unchecked, string>> = {
 };
 
 /** Type errors in the app's files as they are now. None when that cannot be found out, which the log says then. */
-export async function checkTypes(
+async function checkTypes(
   { deps, host, log }: TypeCheckDeps,
   app: AppDefinition,
 ): Promise<FileFault[]> {
@@ -46,7 +89,7 @@ export async function checkTypes(
  * Has the log say which hooks never run: those of a collection that the app does not have, for its name has a slip or it is
  * still to be made, and those of the built-in users, whose writes are none of records.
  */
-export function warnOfUncalledHooks(
+function warnOfUncalledHooks(
   { registrations, log }: Pick<AppHooks, 'registrations' | 'log'>,
   app: AppDefinition,
 ): void {

@@ -47,7 +47,8 @@ export async function aggregateState(
 /** One state out of several: sums where there is something to add, else the value of the process that knows it best. */
 function mergeStates(parts: readonly PeerState[]): Omit<HookState, 'files'> {
   const states = parts.map(({ state }) => state);
-  const sum = (name: 'runs' | 'errors' | 'in_flight') => states.reduce((all, state) => all + state[name], 0);
+  const sum = (name: 'runs' | 'failed_runs' | 'in_flight') =>
+    states.reduce((all, state) => all + state[name], 0);
   const known = (name: 'cpu_ms' | 'rss_bytes' | 'generation') => states.flatMap((state) => state[name] ?? []);
   const sumKnown = (name: 'cpu_ms' | 'rss_bytes') =>
     known(name).length === 0 ? null : known(name).reduce((all, one) => all + one, 0);
@@ -61,10 +62,11 @@ function mergeStates(parts: readonly PeerState[]): Omit<HookState, 'files'> {
     running: states.some(({ running }) => running),
     generation: known('generation').length === 0 ? null : Math.max(...known('generation')),
     loaded,
+    errors: states.find(({ errors }) => errors.length > 0)?.errors ?? [],
     registrations,
     jobs: jobs.map((job) => ({ ...job, last_run: lastRunOf(job.name) })),
     runs: sum('runs'),
-    errors: sum('errors'),
+    failed_runs: sum('failed_runs'),
     last_kill: killed.state.last_kill,
     in_flight: sum('in_flight'),
     cpu_ms: sumKnown('cpu_ms'),

@@ -30,6 +30,7 @@ const maxFollowers = 32;
 /** The log of one app. */
 export class HookLog {
   readonly #now: () => Date;
+  readonly #print: ((entry: LogEntry) => void) | undefined;
   /** As JSON: as objects, lines of many small ones would take twenty times as much. */
   readonly #entries: { text: string; bytes: number }[] = [];
   #position = 0;
@@ -38,8 +39,16 @@ export class HookLog {
   #minuteBegan = 0;
   #minuteBytes = 0;
 
-  constructor(now: () => Date) {
+  /** `print` gets each line that is kept, and those that are for a terminal only. */
+  constructor(now: () => Date, print?: (entry: LogEntry) => void) {
     this.#now = now;
+    this.#print = print;
+  }
+
+  /** Prints a line at the terminal, and keeps it nowhere. */
+  print(message: string): void {
+    const entry = { ts: this.#now().toISOString(), level: 'info', message } as const;
+    this.#print?.({ ...entry, file: null, request_id: null, fields: null });
   }
 
   /** Adds a line; what comes faster than 1 MiB a minute is lost, and one line says so. */
@@ -111,6 +120,7 @@ export class HookLog {
       this.#bytes -= this.#entries.shift()?.bytes ?? 0;
     }
     for (const follower of this.#followers) follower(entry);
+    this.#print?.(entry);
   }
 }
 

@@ -15,7 +15,10 @@ export interface JobTiming {
 
 /** In this process. Starts nothing. */
 export async function localState(
-  { registrations, loaded, live, counters }: Pick<AppHooks, 'registrations' | 'loaded' | 'live' | 'counters'>,
+  { registrations, loaded, live, counters, faults }: Pick<
+    AppHooks,
+    'registrations' | 'loaded' | 'live' | 'counters' | 'faults'
+  >,
   timing: JobTiming,
 ): Promise<PeerState> {
   const files = registrations?.files ?? [];
@@ -26,12 +29,13 @@ export async function localState(
     running: live?.isOpen === true,
     generation: live?.number ?? null,
     loaded: [...loaded],
+    errors: [...faults],
     registrations: { hooks: count('hooks'), routes: count('routes'), jobs: count('jobs') },
     jobs: registrations === undefined || registrations.jobs.length === 0
       ? []
       : await jobStates(registrations.jobs, timing),
     runs: counters.runs,
-    errors: counters.errors,
+    failed_runs: counters.errors,
     last_kill: counters.lastKill,
     in_flight: live?.channel.inFlight ?? 0,
     cpu_ms: use?.cpu_ms ?? null,

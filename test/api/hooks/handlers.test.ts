@@ -70,6 +70,7 @@ onRecordAfterCreate('posts', (e) => {
     expect(await newest()).toMatchObject({
       level: 'error',
       message: 'after_create of posts: the hook did not finish in time',
+      file: 'hooks.ts',
     });
     expect(expectOk(await admin.get(records('posts'))).total_items).toBe(2);
   });

@@ -112,7 +112,11 @@ describe('a hook file', () => {
     await ownFolder(linked);
     await symlink(secret, join(folder(linked.id), 'link.js'));
     const { admin, path } = linked;
-    expect(expectOk(await admin.post(`${path}/hooks/reload`))).toEqual({ loaded: [], errors: [] });
+    const message = 'is a symbolic link, which is not followed';
+    expect(expectOk(await admin.post(`${path}/hooks/reload`))).toEqual({
+      loaded: [],
+      errors: [{ file: 'link.js', message, line: null, column: null }],
+    });
     expect(expectOk(await admin.get(`${path}/hooks`)).items).toEqual([]);
     expect((await admin.get(`${path}/hooks/link.js`)).status).toBe(404);
     expect((await admin.get(`${path}/custom/secret`)).status).toBe(404);

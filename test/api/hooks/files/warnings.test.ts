@@ -37,6 +37,11 @@ onRecordBeforeCreate('posts', (e) => {
       },
       { file: 'typed.ts', message: expect.stringMatching(/^TS2339: Property 'nope'/), line: 4, column: 19 },
     ]);
+    // The log has them, too: of files on disk, nothing else would say so.
+    const { items } = expectOk(await app.admin.get(`${app.path}/hooks/logs?per_page=200`));
+    const { message } = warnings[0];
+    const logged = { level: 'warn', file: 'typed.ts', message, fields: { line: 3, column: 9 } };
+    expect(items).toContainEqual(expect.objectContaining(logged));
     expect((await app.admin.get(`${app.path}/custom/live`)).body).toBe('live');
     const mended = await putChecked(
       app,

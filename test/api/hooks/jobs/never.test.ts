@@ -12,11 +12,12 @@ it('hold up nobody while their next time is looked for, and are looked at once',
   );
   const counters = { runs: 0, errors: 0, lastKill: null, lastKillAt: null };
   const known = new Registrations([{ file: 'a.js', hooks: [], routes: [], jobs }]);
-  const hooks: Pick<AppHooks, 'registrations' | 'loaded' | 'live' | 'counters'> = {
+  const hooks: Pick<AppHooks, 'registrations' | 'loaded' | 'live' | 'counters' | 'faults'> = {
     registrations: known,
     loaded: [],
     live: undefined,
     counters,
+    faults: [],
   };
   const times = new CronTimes();
   const timing = { times, lastRuns: new Map<string, Date>(), now: new Date('2026-01-01T00:00:00Z') };

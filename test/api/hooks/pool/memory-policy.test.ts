@@ -19,7 +19,7 @@ it('ends a runner that has other memory than policy gives by now, and the next c
   await vi.waitUntil(async () => (await status()).running === false, { timeout: 5_000, interval: 20 });
   expect(expectOk(await admin.get(`${path}/custom/hello`))).toEqual({ hello: 1 });
   const after = await status();
-  expect(after).toMatchObject({ running: true, errors: 0, last_kill: null });
+  expect(after).toMatchObject({ running: true, failed_runs: 0, last_kill: null });
   expect(after.generation).toBe(before.generation + 1);
 
   expectOk(await set('hooks.timeout_ms', 1_000));
