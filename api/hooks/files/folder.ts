@@ -23,8 +23,8 @@ export interface HookFile {
   updated_at: Date;
 }
 
-/** A file with its text, or with what is wrong with it. */
-export type HookFileContent = HookFile & ({ source: string } | { fault: string });
+/** A file with its text, or with what is wrong with it; `isLink` is a link in the place of a file. */
+export type HookFileContent = HookFile & ({ source: string } | { fault: string; isLink?: true });
 
 /** Whose files. */
 export interface FolderOwner {
@@ -48,7 +48,7 @@ export async function listFolder(folder: string): Promise<HookFile[]> {
 async function listLinks(folder: string): Promise<HookFileContent[]> {
   const links = (await readEntries(folder)).filter((entry) => entry.isSymbolicLink());
   const unread = { size: 0, updated_at: new Date(0), fault: 'is a symbolic link, which is not followed' };
-  return links.slice(0, maxFiles).map(({ name }) => ({ filename: name, ...unread }));
+  return links.slice(0, maxFiles).map(({ name }) => ({ filename: name, ...unread, isLink: true }));
 }
 
 /** What has a legal name, in the order of names. */

@@ -18,7 +18,7 @@ export async function listRunningFiles(
   const rows = await pool.run((sql) => listHookVersions(sql, schema));
   const broken = new Set(registrations?.broken.map(({ file }) => file));
   const versions = new Map(rows.flatMap((row) => broken.has(row.filename) ? [] : [[row.filename, row]]));
-  return read.map((file) => {
+  return read.filter((file) => !('isLink' in file)).map((file) => {
     const { filename, size, updated_at } = file;
     const version = versions.get(filename);
     const [current] = toVersion(file);
