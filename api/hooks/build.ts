@@ -71,9 +71,7 @@ export function createHooks(
     handleCall: (app, call, context) => handleCall(deps(), app, call, context),
     print: terminalPrinter(parts),
     onLoaded: (loaded) => Promise.all([jobs.save(loaded), versions.save(loaded)]),
-    findApp,
-    times,
-    schedule,
+    ...{ findApp, times, schedule },
   });
   return {
     hooks,

@@ -4,7 +4,6 @@ import { usersId } from '../../../storage/workspace/identities.ts';
 import type { Unchecked } from '../../../supervisor/protocol.ts';
 import type { Deps } from '../../deps.ts';
 import type { AppHooks } from '../app-hooks.ts';
-import type { HookRunnersOptions } from '../options.ts';
 import { hookFolder, readFolder, toSourceFile } from './folder.ts';
 import type { SupervisedRunners } from '../pool/host.ts';
 import type { HookLog } from '../logs/log.ts';
@@ -43,7 +42,10 @@ export class FileChecks {
   }
 
   /** Has the log say of files that have changed on disk what the response to a `PUT` would. */
-  async checkChanged(hooks: AppHooks, findApp: HookRunnersOptions['findApp']): Promise<void> {
+  async checkChanged(
+    hooks: AppHooks,
+    findApp: (workspace: string, app: string) => Promise<AppDefinition | undefined>,
+  ): Promise<void> {
     const app = await findApp(hooks.path.workspace, hooks.path.app);
     if (app?.schema === hooks.app.schema) await this.check(hooks, app);
   }
