@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Caller, expectOk } from '../../harness/api.ts';
+import { expectError } from '../../harness/expectations.ts';
 import { scenario } from '../../harness/scenario.ts';
 
 let admin: Caller;
@@ -58,7 +59,7 @@ const member = fc.oneof(
 function expectActionable(answer: Answer): void {
   expect([200, 201, 400, 409], answer.text).toContain(answer.status);
   if (answer.status >= 400) {
-    expect(answer.body).toEqual({ code: expect.any(String), message: expect.any(String) });
+    expectError(answer, answer.status, answer.body.code);
   }
 }
 
