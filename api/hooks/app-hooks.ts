@@ -14,7 +14,8 @@ import { AppOpener, type RunnerParts } from './pool/opener.ts';
 import type { ChannelEnd } from './rpc/invocation.ts';
 import { DrainingGenerations } from './pool/draining.ts';
 import { type LoadCause, LoadQueue } from './pool/load-queue.ts';
-import { HookLog } from './logs/log.ts';
+import type { HookLog } from './logs/log.ts';
+import type { LogShares } from './logs/log-shares.ts';
 import { logLoad, type PrintLine } from './logs/terminal.ts';
 import type { FileFault, LoadResult } from './ports.ts';
 import { Registrations } from './registrations.ts';
@@ -26,6 +27,7 @@ export interface AppHooksOptions extends RunnerParts {
   deps: RunnerParts['deps'] & RunLimitDeps & Pick<Deps, 'config' | 'databases' | 'secrets' | 'now'>;
   slots: SharedSlots;
   print?: PrintLine | undefined;
+  logs: LogShares;
   /** Hears that other registrations may be in effect, and again every few seconds; a load waits for it. Never throws. */
   onLoaded: (hooks: AppHooks) => Promise<unknown>;
 }
@@ -69,7 +71,7 @@ export class AppHooks {
     this.#options = parts;
     this.#limit = new RunLimit(parts.deps, this.path);
     this.slots = new AppSlots(parts.slots, workspace.id, this.#limit);
-    this.log = new HookLog(parts.deps.now, (entry) => parts.print?.(this.path, entry));
+    this.log = parts.logs.open(workspace.id, (entry) => parts.print?.(this.path, entry));
     this.#opener = new AppOpener(parts, {
       ...{ app: this.app, limit: this.#limit, log: this.log, live: () => this.#live },
       onEnd: (end, message) => this.#noteEnd(end, message),
@@ -219,10 +221,7 @@ export class AppHooks {
     this.faults = [...faults, ...jobPolicy?.faults ?? []];
     this.#failed = undefined;
     this.unsaved = { ...snapshot, loaded };
-    for (const { file, loadedAt } of older) {
-      const message = `it runs on as it was when it loaded first, at ${loadedAt.toISOString()}`;
-      this.log.add({ level: 'warn', file, message });
-    }
+    this.log.addOlder(older);
     if (this.#isDropped) this.drop();
   }
 

@@ -10,6 +10,7 @@ import { RegisteredJobs } from './jobs/registered-jobs.ts';
 import { CronTimes } from './jobs/times.ts';
 import { Schedule } from './jobs/schedule.ts';
 import type { PeerQuestion } from './logs/aggregate.ts';
+import { LogShares } from './logs/log-shares.ts';
 import { terminalPrinter } from './logs/terminal.ts';
 import { SupervisedRunners } from './pool/host.ts';
 import { HookRunners } from './runners.ts';
@@ -63,6 +64,7 @@ export function createHooks(
     deps: parts,
     host,
     maxRunners,
+    logs: new LogShares({ ...parts, workers }),
     peers,
     checker: {
       // Elsewhere nothing would keep imports from the files of the machine.

@@ -152,7 +152,9 @@ export class HookRunners implements Hooks {
 
   drop(app: AppIdentity): void {
     this.#options.schedule?.drop(app.schema);
-    this.#apps.get(app.schema)?.drop();
+    const hooks = this.#apps.get(app.schema);
+    hooks?.drop();
+    if (hooks !== undefined) this.#options.logs.close(app.workspace.id, hooks.log);
     this.#apps.delete(app.schema);
   }
 

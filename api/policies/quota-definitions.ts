@@ -57,6 +57,15 @@ export const quotaDefinitions = {
     max: () => 5_000,
     default: 'max',
   },
+  'quota.log_mb': {
+    kind: 'range',
+    meaning:
+      'MB of the log of hooks that is kept, in memory, for all apps of a workspace. Beyond it, the oldest lines go.',
+    min: 0,
+    // As much as the longest logs of sixteen apps.
+    max: () => 4,
+    default: 'max',
+  },
   'quota.users': {
     kind: 'range',
     meaning: 'End-users of a workspace.',

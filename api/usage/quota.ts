@@ -18,7 +18,10 @@ interface Refusal {
 }
 
 /** Quotas whose excess is refused; that of the rest is discarded, or has to wait. */
-export type RefusingQuota = Exclude<Quota, `quota.mails_${string}` | 'quota.upload_mb_per_sec'>;
+export type RefusingQuota = Exclude<
+  Quota,
+  `quota.mails_${string}` | 'quota.upload_mb_per_sec' | 'quota.log_mb'
+>;
 
 const refusals: Record<RefusingQuota, Refusal> = {
   'quota.storage_mb': { status: 413, describe: (max) => `${max} MB of tables and files`, mayRetry: false },

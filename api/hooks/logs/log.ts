@@ -27,22 +27,51 @@ const maxBytesPerMinute = 1_048_576;
 const minuteMs = 60_000;
 const maxFollowers = 32;
 
+/** A kept line, as JSON: as objects, lines of many small ones would take twenty times as much. */
+interface KeptLine {
+  text: string;
+  bytes: number;
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
 /** The log of one app. */
 export class HookLog {
   readonly #now: () => Date;
   readonly #print: ((entry: LogEntry) => void) | undefined;
-  /** As JSON: as objects, lines of many small ones would take twenty times as much. */
-  readonly #entries: { text: string; bytes: number }[] = [];
+  readonly #onKept: () => void;
+  readonly #entries: KeptLine[] = [];
   #position = 0;
   readonly #followers = new Set<(entry: LogEntry) => void>();
   #bytes = 0;
   #minuteBegan = 0;
   #minuteBytes = 0;
 
-  /** `print` gets each line that is kept, and those that are for a terminal only. */
-  constructor(now: () => Date, print?: (entry: LogEntry) => void) {
+  /**
+   * `print` gets each line that is kept, and those that are for a terminal only. `onKept` is called after each line that is
+   * kept.
+   */
+  constructor(now: () => Date, print?: (entry: LogEntry) => void, onKept: () => void = () => undefined) {
     this.#now = now;
     this.#print = print;
+    this.#onKept = onKept;
+  }
+
+  /** The size of the kept lines. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The time of the oldest kept line, in milliseconds since 1970; infinite where there is none. */
+  get oldestAt(): number {
+    return this.#entries[0]?.at ?? Infinity;
+  }
+
+  /** Drops the oldest line, and returns its bytes. */
+  dropOldest(): number {
+    const bytes = this.#entries.shift()?.bytes ?? 0;
+    this.#bytes -= bytes;
+    return bytes;
   }
 
   /** Prints a line at the terminal, and keeps it nowhere. */
@@ -66,11 +95,11 @@ export class HookLog {
     const before = this.#minuteBytes;
     this.#minuteBytes += bytes;
     if (before > maxBytesPerMinute) return;
-    if (this.#minuteBytes <= maxBytesPerMinute) return this.#keep(entry, { text, bytes });
+    if (this.#minuteBytes <= maxBytesPerMinute) return this.#keep(entry, { text, bytes, at: time });
     const notice = 'more than 1 MiB of log in a minute: what follows in this minute is lost';
     const nowhere = { file: null, request_id: null, fields: null };
     const last: LogEntry = { ts: entry.ts, level: 'warn', message: notice, ...nowhere };
-    this.#keep(last, { text: JSON.stringify(last), bytes: 200 });
+    this.#keep(last, { text: JSON.stringify(last), bytes: 200, at: time });
   }
 
   /** Adds what went wrong in the app's code. */
@@ -80,6 +109,14 @@ export class HookLog {
   ): void {
     for (const { message, file, ...position } of faults) {
       this.add({ level: 'error', message, file, request_id: requestId, fields: position });
+    }
+  }
+
+  /** Adds which files run as they were. */
+  addOlder(files: readonly { file: string; loadedAt: Date }[]): void {
+    for (const { file, loadedAt } of files) {
+      const message = `it runs on as it was when it loaded first, at ${loadedAt.toISOString()}`;
+      this.add({ level: 'warn', file, message });
     }
   }
 
@@ -112,15 +149,14 @@ export class HookLog {
     return () => this.#followers.delete(follower);
   }
 
-  #keep(entry: LogEntry, kept: { text: string; bytes: number }): void {
+  #keep(entry: LogEntry, kept: KeptLine): void {
     this.#entries.push(kept);
     this.#position++;
     this.#bytes += kept.bytes;
-    while (this.#bytes > maxBytes || this.#entries.length > maxEntries) {
-      this.#bytes -= this.#entries.shift()?.bytes ?? 0;
-    }
+    while (this.#bytes > maxBytes || this.#entries.length > maxEntries) this.dropOldest();
     for (const follower of this.#followers) follower(entry);
     this.#print?.(entry);
+    this.#onKept();
   }
 }
 
