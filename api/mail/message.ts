@@ -1,7 +1,13 @@
 // The messages that features hand to the mail queue, and the queue as they see it.
 
 /** The messages that the server writes. */
-export type MessageKind = 'verify-email' | 'password-reset' | 'email-change' | 'email-changed' | 'otp';
+export type MessageKind =
+  | 'verify-email'
+  | 'password-reset'
+  | 'password-changed'
+  | 'email-change'
+  | 'email-changed'
+  | 'otp';
 
 /** A message of the server, written from a template. */
 export interface ServerMessage {

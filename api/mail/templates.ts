@@ -11,11 +11,6 @@ interface Template {
   html: string;
 }
 
-const changed = [
-  'The email address of your account was changed at {{time}}. This address is no longer used.',
-  'If you did not change it, contact the people who run the service.',
-];
-
 const templates: Readonly<Record<MessageKind, Template>> = {
   'verify-email': template('Confirm your email address', [
     'To confirm that {{account}} is your email address, enter this text where you have registered:',
@@ -25,15 +20,18 @@ const templates: Readonly<Record<MessageKind, Template>> = {
     'Somebody, hopefully you, wants to set a new password. To do so, enter this text:',
     'It works once, for {{minutes}} minutes. If it was not you, ignore this mail: your password stays.',
   ]),
+  'password-changed': notice('Your password was changed', [
+    'The password of your account was changed at {{time}}. All other sessions have ended.',
+    'If you did not change it, set a new one by mail, and contact the people who run the service.',
+  ]),
   'email-change': template('Confirm your new email address', [
     'To use this email address for the account of {{account}} from now on, enter this text there:',
     'It works once, for {{minutes}} minutes. If you did not ask for it, ignore this mail.',
   ]),
-  'email-changed': {
-    subject: 'Your email address was changed',
-    text: [...changed, ''].join('\n'),
-    html: ['<!doctype html>', ...changed.map((line) => `<p>${line}</p>`), ''].join('\n'),
-  },
+  'email-changed': notice('Your email address was changed', [
+    'The email address of your account was changed at {{time}}. This address is no longer used.',
+    'If you did not change it, contact the people who run the service.',
+  ]),
   otp: template('Your code to log in', [
     'To log in, enter this code:',
     'It works once, for {{minutes}} minutes. If you did not ask for it, ignore this mail.',
@@ -57,6 +55,15 @@ function template(subject: string, [before, after]: [string, string]): Template 
     subject,
     text: [before, '', '{{secret}}', '', after, ''].join('\n'),
     html: `<!doctype html>\n<p>${before}</p>\n<pre>\n{{secret}}\n</pre>\n<p>${after}</p>\n`,
+  };
+}
+
+/** Builds a template without a secret. */
+function notice(subject: string, lines: [string, string]): Template {
+  return {
+    subject,
+    text: [...lines, ''].join('\n'),
+    html: ['<!doctype html>', ...lines.map((line) => `<p>${line}</p>`), ''].join('\n'),
   };
 }
 

@@ -65,6 +65,7 @@ import { totpConfirm, totpDisable, totpEnrol, totpLogin, totpRemove } from './to
 import {
   emailChangeConfirm,
   emailChangeRequest,
+  passwordChange,
   sessionsEnd,
   sessionsEndAll,
   sessionsList,
@@ -117,6 +118,7 @@ const described: readonly AnyRoute[] = [
   sessionsList,
   sessionsEndAll,
   sessionsEnd,
+  passwordChange,
   emailChangeRequest,
   emailChangeConfirm,
   oauthAuthorize,

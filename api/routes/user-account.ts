@@ -1,4 +1,5 @@
-// Routes of an end-user's own account: sessions and email address.
+// Routes of an end-user's own account: sessions, password and email address.
+import { changeOwnPassword } from '../auth/account/change-own-password.ts';
 import { confirmEmailChange, requestEmailChange } from '../auth/email/email-change.ts';
 import {
   endOwnSession,
@@ -6,10 +7,13 @@ import {
   listOwnSessions,
   ownSessionResponse,
 } from '../auth/sessions/own-sessions.ts';
+import { wrongPassword } from '../auth/passwords/policy.ts';
+import { respondWithTokens } from '../auth/sessions/cookies.ts';
 import { emailText, passwordText } from '../contract/credentials.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
 import { object, okResponse, pageSchema, string } from '../contract/schema.ts';
+import { userSession } from './sign-in-response.ts';
 
 /** Lists the user's logins. */
 export const sessionsList = route({
@@ -50,6 +54,27 @@ export const sessionsEnd = route({
   handle: async ({ deps, target, params, principal, origin, now }) => {
     await endOwnSession(deps, target.workspace, { id: params.id, principal, origin, now });
     return { ok: true };
+  },
+});
+
+/** Changes the caller's password: end-users. */
+export const passwordChange = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/password',
+  summary:
+    'Changes the password of the calling end-user, ends all sessions, and returns new tokens for this client.',
+  scope: 'user',
+  body: object({ current_password: passwordText, new_password: passwordText }),
+  status: 200,
+  response: userSession,
+  errors: ['bad_credentials', 'conflict'],
+  bodyErrors: wrongPassword('new_password'),
+  handle: async (call) => {
+    const { deps, target, principal, body, origin, now } = call;
+    const { current_password: current, new_password: next } = body;
+    const change = { current, next, principal, origin, now };
+    const { pair, user } = await changeOwnPassword(deps, target.workspace, change);
+    return respondWithTokens(call, pair, { user });
   },
 });
 

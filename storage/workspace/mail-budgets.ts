@@ -5,7 +5,13 @@ import type { Sql } from '../connections/pool.ts';
  * The purposes of mail on request. `hook` is for mail of hooks, whose budget has the app's schema and the workspace's
  * database in place of an address.
  */
-export type MailPurpose = 'verify_email' | 'password_reset' | 'email_change' | 'otp' | 'hook';
+export type MailPurpose =
+  | 'verify_email'
+  | 'password_reset'
+  | 'password_changed'
+  | 'email_change'
+  | 'otp'
+  | 'hook';
 
 /** The budget of one address and purpose. */
 export interface MailBudget {

@@ -82,7 +82,7 @@ table mail_budgets
   full_at timestamp with time zone not null
   CREATE INDEX mail_budgets_full_at ON workspace.mail_budgets USING btree (full_at)
   constraint mail_budgets_pkey PRIMARY KEY (email, purpose)
-  constraint mail_budgets_purpose_check CHECK ((purpose = ANY (ARRAY['verify_email'::text, 'password_reset'::text, 'email_change'::text, 'otp'::text, 'hook'::text])))
+  constraint mail_budgets_purpose_check CHECK ((purpose = ANY (ARRAY['verify_email'::text, 'password_reset'::text, 'password_changed'::text, 'email_change'::text, 'otp'::text, 'hook'::text])))
 
 table migrations
   version integer not null

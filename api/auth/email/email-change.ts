@@ -2,35 +2,25 @@
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { spendMail } from '../../../storage/workspace/mail-budgets.ts';
 import { insertToken, voidTokens } from '../../../storage/workspace/one-time-tokens.ts';
-import { findUserId, lockUser, setEmail } from '../../../storage/workspace/user-accounts.ts';
+import { findUserId, setEmail } from '../../../storage/workspace/user-accounts.ts';
 import type { Caller } from '../../audit/actor.ts';
 import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { logFailure } from '../../logging/events.ts';
-import {
-  beginAttempt,
-  clientOf,
-  CredentialsChanged,
-  failAttempt,
-  normalizeName,
-  tryExclusively,
-  unlessRehashed,
-} from '../login/attempt.ts';
-import { failNoPrincipal, requireUser } from '../account/me.ts';
+import { normalizeName } from '../login/attempt.ts';
+import { requireUser } from '../account/me.ts';
+import { changeProved, provePassword } from '../account/prove-password.ts';
 import {
   draftToken,
   hashToken,
   mailedTokenLifeSeconds,
   mailLimits,
   makeToken,
+  noticeLifeSeconds,
   refuseToken,
 } from './one-time.ts';
 import { redeemMailed } from './redeem.ts';
 import { refuseDuplicateUser } from '../login/register.ts';
-import { userAttempt } from '../login/user-attempt.ts';
-
-/** The time in which the notice to the old address may be sent. */
-const noticeLifeSeconds = 86_400;
 
 /**
  * Mails a token to the new address, unless another user has it, which the response does not tell. Throws
@@ -43,24 +33,14 @@ export async function requestEmailChange(
 ): Promise<void> {
   const { email: text, password, principal, origin, now } = change;
   const user = await requireUser(deps, principal, workspace);
-  const attempt = userAttempt(deps, workspace, { email: user.email, proof: 'password', origin, now });
-  await beginAttempt(deps, attempt);
-  const { matches, isOutdated } = await deps.passwords.verify(
-    `users of ${workspace.id}`,
-    password,
-    user.password_hash,
-    clientOf(deps, attempt),
-  );
-  if (!matches) return await failAttempt(deps, attempt);
+  const proof = await provePassword(deps, workspace, { user, password, origin, now });
   const email = normalizeName(text);
   const isAllowed = await deps.mailBudgets.spend(workspace.id, origin.ip);
   const secret = makeToken();
   const lifeSeconds = mailedTokenLifeSeconds;
   const hash = hashToken(secret);
-  const beginning = tryExclusively(deps, attempt, async (sql) => {
-    const { id: userId, password_hash } = await lockUser(sql, user.id) ?? failNoPrincipal();
-    // A reset ends all pending changes, so none may begin with the password from before it.
-    if (password_hash !== user.password_hash) throw new CredentialsChanged();
+  // A reset ends all pending changes, so none may begin with the password from before it.
+  const begun = await changeProved(deps, proof, async (sql, { id: userId }) => {
     if (!isAllowed || !await spendMail(sql, { purpose: 'email_change', email, now, limits: mailLimits })) {
       return true;
     }
@@ -71,7 +51,6 @@ export async function requestEmailChange(
     );
     return await findUserId(sql, email) !== undefined;
   });
-  const begun = await unlessRehashed(isOutdated, beginning);
   if (begun === undefined) return await requestEmailChange(deps, workspace, change);
   await deps.mail.enqueue({
     workspace: workspace.id,

@@ -10,6 +10,9 @@ import { readTypedCode } from '../typed-code.ts';
 /** The life of a mailed token. */
 export const mailedTokenLifeSeconds = 3_600;
 
+/** The time in which a notice of a change may be sent. */
+export const noticeLifeSeconds = 86_400;
+
 /** The mails to an address for one purpose: five at once, then one a minute. */
 export const mailLimits: MailBudget = { burst: 5, everySeconds: 60 };
 

@@ -56,9 +56,10 @@ describe('auth.lockout', () => {
         await post('users/login/totp', { challenge_id, code: code() }),
         await user.post(`${auth}/totp/disable`, { code: code() }),
         await user.post(`${auth}/email-change/request`, { new_email: freshEmail(), password }),
+        await user.post(`${auth}/password`, { current_password: password, new_password: password }),
       ];
     }).finally(() => pool.end());
-    expect(answers.map(({ status }) => status)).toEqual([429, 429, 429, 429, 429]);
+    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(429));
   });
 
   it('holds for guesses at once: wrong ones before the right one shut it out, whatever it would open', async () => {

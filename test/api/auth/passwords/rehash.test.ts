@@ -11,7 +11,7 @@ import { enrol } from '../../../harness/authenticator.ts';
 import { endpointOf, openDatabaseOf, provisionerEndpoint } from '../../../harness/database.ts';
 import { outdatedHash } from '../../../harness/outdated-hash.ts';
 import { startServer, type TestServer } from '../../../harness/server.ts';
-import { ownUser } from '../../../harness/users.ts';
+import { type OwnUser, ownUser } from '../../../harness/users.ts';
 import { howManyWait, somebodyWaits } from '../../../harness/waiting.ts';
 
 /** What a login with a password asks for that is another one by now. */
@@ -77,17 +77,36 @@ describe('an outdated hash of a user', () => {
     },
   );
 
-  it.each([[true, 200], [false, 401]])(
-    'that is being replaced costs nobody a change of address, if the password is the same (%s)',
-    async (isSame, status) => {
+  const ways = {
+    'change of address': (user: OwnUser) =>
+      user.post(`${own.path}/auth/email-change/request`, {
+        new_email: `new-${user.email}`,
+        password: user.password,
+      }),
+    'change of it': (user: OwnUser) =>
+      user.post(`${own.path}/auth/password`, {
+        current_password: user.password,
+        new_password: 'the next password',
+      }),
+  };
+
+  it.each(
+    [
+      [true, 'change of address', 200],
+      [false, 'change of address', 401],
+      [true, 'change of it', 200],
+      [false, 'change of it', 401],
+    ] as const,
+  )(
+    'that is being replaced, by one of the same password (%s), costs nobody a %s',
+    async (isSame, way, status) => {
       const user = await ownUser(own);
-      const { id, email, password } = user;
+      const { id, password } = user;
       const newHash = isSame ? await hashOf(id) : outdatedHash('another password');
       await pool.run((sql) => setHash(sql, id, outdatedHash(password)));
       const { answering } = await pool.transaction(async (sql) => {
         await setHash(sql, id, newHash);
-        const wanted = { new_email: `new-${email}`, password };
-        const answering = user.post(`${own.path}/auth/email-change/request`, wanted);
+        const answering = ways[way](user);
         while (!await somebodyWaits(sql));
         return { answering };
       });
