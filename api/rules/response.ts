@@ -13,7 +13,7 @@ export const ruleResponse = object({
   broken: optional(
     described(
       string(),
-      'Present only when the filter names something that no longer exists; says what. The rule then allows admins only.',
+      'Present only when the filter cannot be used, for example since it names something that no longer exists; says why. The rule then allows admins only.',
     ),
   ),
 });

@@ -10,8 +10,9 @@ import {
   type ValueTerm,
 } from './condition.ts';
 import { FilterError, quoted } from './parse/error.ts';
-import { comparedAs, type Meaning, operators } from './operators/operators.ts';
+import { type Meaning, operators } from './operators/operators.ts';
 import { isPattern, maxPatternLength } from './operators/pattern.ts';
+import { sideOf, sidesFault } from './operators/sides.ts';
 import { usersId } from '../../workspace/identities.ts';
 import type { FilterScope } from './source.ts';
 import type { Expression, Literal, Operand, Operator } from './parse/tree.ts';
@@ -61,11 +62,10 @@ function compare(
     resolveTerm(left, scope, typeBeside(left, right, { meaning, scope })),
     resolveTerm(right, scope, typeBeside(right, left, { meaning, scope })),
   ]);
+  const fault = sidesFault(meaning.sides, sideOf(terms[0]), sideOf(terms[1]));
+  if (fault !== undefined) throw new FilterError('parse_error', `${quoted(operator)} ${fault}`, left.at);
   if (meaning.pattern) refuseLongPattern(right);
-  const [leftType, rightType] = terms.map(scalarType);
-  const isUnlike = leftType !== undefined && rightType !== undefined &&
-    comparedAs(meaning, leftType, rightType) === undefined;
-  return isUnlike ? unlike(meaning, terms) : { kind: 'compare', operator, left: terms[0], right: terms[1] };
+  return { kind: 'compare', operator, left: terms[0], right: terms[1] };
 }
 
 /** Lowers the capitals of what is compared with an email address, in the filter or in the request. */
@@ -105,12 +105,6 @@ function typeBeside(
   if (meaning.pattern) return 'text';
   if (other.kind === 'now' || other.kind === 'path') return scalarType(resolveTerm(other, scope, undefined));
   return operand.kind === 'request' && other.kind !== 'request' ? other.kind : undefined;
-}
-
-/** The result for types that never compare: false, unless a side without a value makes it true. */
-function unlike({ withoutValue }: Meaning, terms: readonly Term[]): Condition {
-  if (!withoutValue) return { kind: 'constant', truth: false };
-  return { kind: 'or', parts: terms.filter(isColumn).map((term) => ({ kind: 'empty', term })) };
 }
 
 function compareWithNull(

@@ -2,6 +2,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, type Caller, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
+import { ownerRole } from '../../../storage/sql/ids.ts';
+import { quoteIdentifier } from '../../../storage/sql/quote.ts';
 import { type EndUser, type Scenario, scenario } from '../../harness/scenario.ts';
 
 let app: Scenario;
@@ -134,6 +136,60 @@ describe('a rule that cannot be', () => {
     expectError(await admin.put(`${rules}/erase`, { template: 'any' }), 404, 'not_found');
     expectError(await admin.delete(`${rules}/erase`), 404, 'not_found');
     expectError(await admin.get(`${app.collections}/ghosts/access_rules`), 404, 'not_found');
+  });
+});
+
+describe('a comparison that can never be true', () => {
+  const meta = { name: 'meta', kind: 'json' };
+  const hint = /^filter: "~" never compares a json field with a text: name a place .*\(at character 1\)$/;
+
+  it('is refused as a rule and as a filter, with what works instead', async () => {
+    const tagged = await app.define('tagged', [title, meta], { list: 'any' });
+    const put = await admin.put(`${app.collections}/tagged/access_rules/list`, {
+      template: 'filter',
+      filter: 'meta ~ "tea"',
+    });
+    expectError(put, 400, 'parse_error');
+    expect(put.body.message).toMatch(hint);
+    for (const caller of [as(), admin]) {
+      const list = await caller.get(`${tagged}?filter=meta%20~%20"tea"`);
+      expectError(list, 400, 'parse_error');
+      expect(list.body.message).toMatch(hint);
+    }
+    expectError(
+      await admin.get(`${app.collections}/tagged/events?filter=meta%20~%20"tea"`),
+      400,
+      'parse_error',
+    );
+    await app.make(tagged, { title: 'a', meta: { tags: ['tea'] } });
+    expect(expectOk(await as().get(`${tagged}?filter=meta.tags.0%20~%20"tea"`)).total_items).toBe(1);
+  });
+
+  it('in a rule of an earlier release denies all but admins, however it is turned', async () => {
+    const old = await app.define('old', [title, meta], { list: 'any', get: 'any' });
+    const id = await app.make(old, { title: 'a', meta: { tags: ['tea'] } });
+    await app.inDatabase(async (sql) => {
+      const [{ schema } = { schema: '' }] = await sql<{ schema: string }[]>`
+        select schemaname as schema from pg_tables where tablename = 'old'`;
+      await sql.unsafe(`set role ${quoteIdentifier(ownerRole(schema))}`);
+      await sql.unsafe(
+        `update ${
+          quoteIdentifier(schema)
+        }._access_rules set template = 'filter', filter = '!(meta ~ "tea")' where collection = 'old'`,
+      );
+    });
+    // Everything else of the collection can be changed, after which the rules are read again.
+    expectOk(
+      await admin.patch(`${app.collections}/old`, {
+        schema: { fields: [title, meta, { name: 'b', kind: 'text' }] },
+      }),
+    );
+    expectError(await as().get(old), 401, 'unauthorized');
+    expectError(await user.get(`${old}/${id}`), 403, 'forbidden');
+    expect(expectOk(await admin.get(old)).total_items).toBe(1);
+    const { items } = expectOk(await admin.get(`${app.collections}/old/access_rules`));
+    const broken = expect.stringMatching(/^"~" never compares a json field with a text: name a place /);
+    expect(items.slice(0, 2)).toMatchObject([{ action: 'list', broken }, { action: 'get', broken }]);
   });
 });
 

@@ -4,6 +4,7 @@ import { commonType, type Scalar, type ScalarType } from '../condition.ts';
 import type { WorkBudget } from '../work-budget.ts';
 import { likeSql, matches } from './pattern.ts';
 import type { Operator } from '../parse/tree.ts';
+import { allSides, orderedSides, type Side, textSides } from './sides.ts';
 import { compareScalars } from './values.ts';
 
 /** The meaning of an operator. Sides without a value, or of unlike types, never reach `sql` and `holds`. */
@@ -12,6 +13,8 @@ export interface Meaning {
   readonly withoutValue: boolean;
   /** True when both sides must be texts, the right one a pattern. */
   readonly pattern: boolean;
+  /** The sides that it may have. A comparison with another one is refused. */
+  readonly sides: readonly Side[];
   /**
    * The operator in SQL, for two expressions of one type; a pattern comes as `pattern.ts` made it. Null may stand for
    * false and, where a side is null, for `withoutValue`. A comparison that holds is never false.
@@ -26,48 +29,56 @@ export const operators: Record<Operator, Meaning> = {
   '=': {
     withoutValue: false,
     pattern: false,
+    sides: allSides,
     sql: (left, right, type) => `${collated(left, type)} = ${right}`,
     holds: (left, right) => compareScalars(left, right) === 0,
   },
   '!=': {
     withoutValue: true,
     pattern: false,
+    sides: allSides,
     sql: (left, right, type) => `(${collated(left, type)} = ${right}) is not true`,
     holds: (left, right) => compareScalars(left, right) !== 0,
   },
   '>': {
     withoutValue: false,
     pattern: false,
+    sides: orderedSides,
     sql: (left, right, type) => `${collated(left, type)} > ${right}`,
     holds: (left, right) => compareScalars(left, right) > 0,
   },
   '>=': {
     withoutValue: false,
     pattern: false,
+    sides: orderedSides,
     sql: (left, right, type) => `${collated(left, type)} >= ${right}`,
     holds: (left, right) => compareScalars(left, right) >= 0,
   },
   '<': {
     withoutValue: false,
     pattern: false,
+    sides: orderedSides,
     sql: (left, right, type) => `${collated(left, type)} < ${right}`,
     holds: (left, right) => compareScalars(left, right) < 0,
   },
   '<=': {
     withoutValue: false,
     pattern: false,
+    sides: orderedSides,
     sql: (left, right, type) => `${collated(left, type)} <= ${right}`,
     holds: (left, right) => compareScalars(left, right) <= 0,
   },
   '~': {
     withoutValue: false,
     pattern: true,
+    sides: textSides,
     sql: likeSql,
     holds: (left, right, budget) => matches(String(left), String(right), budget),
   },
   '!~': {
     withoutValue: true,
     pattern: true,
+    sides: textSides,
     sql: (left, right) => `(${likeSql(left, right)}) is not true`,
     holds: (left, right, budget) => !matches(String(left), String(right), budget),
   },

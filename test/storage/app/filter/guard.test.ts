@@ -33,12 +33,6 @@ describe('what a caller may not get', () => {
     expect(passing).toEqual([]);
   });
 
-  it('leaves no parameter behind where a comparison of two related columns comes to nothing', async () => {
-    const guard = () => fold(conditionOf("name = 'Ada'", scopeIn(tables.app, 'authors')), requestOf());
-    const { sql } = await tables.select("author.created_at = editor.meta || title = 'x'", { guard });
-    expect(sql).toEqual([]);
-  });
-
   it('is judged by the collection that the relation leads to', async () => {
     const asked: string[] = [];
     const guard = (target: string) => {

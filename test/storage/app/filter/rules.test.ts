@@ -150,7 +150,14 @@ describe('rule.body-ref', () => {
       "''",
     ];
     for (const operator of ['=', '!=', '>', '>=', '<', '<=', '~', '!~']) {
+      // What is not compared at all is refused when the rule is written.
+      const never = operator.includes('~')
+        ? ['views', 'due', 'meta', '@now']
+        : /[<>]/.test(operator)
+        ? ['meta']
+        : [];
       for (const other of [...others, '@request.auth.id', '@request.body.x']) {
+        if (never.includes(other)) continue;
         for (const rule of [`@request.body.x ${operator} ${other}`, `${other} ${operator} @request.body.x`]) {
           expectRefused(rule, request);
           expectRefused(`!(${rule})`, request);

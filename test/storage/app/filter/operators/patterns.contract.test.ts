@@ -122,44 +122,21 @@ describe('patterns', () => {
     },
   );
 
-  it.each(patterns)('%s takes a UUID for its text, and no other type for one', async (operator) => {
+  it.each(patterns)('%s takes a UUID for its text', async (operator) => {
     const uuids = pairsOf('uuid').filter(({ left }) => ([2, 3].includes(left)) === (operator === '~')).map((
       { key },
     ) => key);
     await expectBoth(`l_uuid ${operator} '019B1F'`, 'uuid', uuids);
-    for (const type of ['number', 'boolean', 'datetime'] as const) {
-      const empty = operator === '!~'
-        ? pairsOf(type).filter(({ left }) => left === 0).map(({ key }) => key)
-        : [];
-      await expectBoth(`l_${type} ${operator} ''`, type, empty);
-      await expectBoth(
-        `l_${type} ${operator} @request.query.q`,
-        type,
-        empty,
-        requestOf({ query: { q: '' } }),
-      );
-    }
   });
 });
 
 describe('unlike types', () => {
-  const other: Record<ScalarType, ScalarType> = {
-    text: 'number',
-    number: 'boolean',
-    boolean: 'datetime',
-    datetime: 'uuid',
-    uuid: 'number',
-  };
-
   it.each(types)('are never equal, unequal or ordered, but for what has no value: %s', async (type) => {
-    const all = pairsOf(type).map(({ key }) => key);
     const empty = pairsOf(type).filter(({ left }) => left === 0).map(({ key }) => key);
     const body =
       { text: { v: 5 }, number: { v: '5' }, boolean: { v: 1 }, datetime: { v: 'x' }, uuid: { v: 5 } }[type];
     const request = requestOf({ body });
     for (const operator of orders) {
-      // Rows of a type have nothing in the columns of the others.
-      await expectBoth(`l_${type} ${operator} r_${other[type]}`, type, operator === '!=' ? all : []);
       await expectBoth(
         `l_${type} ${operator} @request.body.v`,
         type,
@@ -183,9 +160,8 @@ describe('unlike types', () => {
         const comparison of [
           `json.l ${operator} json.o`,
           `json.a ${operator} json.a`,
-          `json ${operator} ${beside}`,
+          `json.o ${operator} ${beside}`,
           `json.r.0 ${operator} l_text`,
-          `json.r.0 ${operator} l_boolean`,
         ]
       ) {
         const found = await tables.select(`key = 'mixed' && ${comparison}`, { collection: 'pairs' });
@@ -195,7 +171,7 @@ describe('unlike types', () => {
         const comparison of [
           `json.o ${operator} json.nothing`,
           `l_uuid ${operator} json.a`,
-          `json.a.x ${operator} l_number`,
+          `json.a.x ${operator} ${beside}`,
         ]
       ) {
         const keys = operators[operator].withoutValue ? ['mixed'] : [];
