@@ -164,6 +164,11 @@ export const policyDefinitions = {
     meaning: 'Ways in which end-users may sign in.',
     allowed: ['password', 'otp', 'oauth'],
   },
+  'auth.self_delete': {
+    kind: 'toggle',
+    meaning: 'End-users may delete their own account.',
+    default: false,
+  },
   'files.read': {
     kind: 'enum_set',
     meaning:

@@ -65,6 +65,7 @@ import { totpConfirm, totpDisable, totpEnrol, totpLogin, totpRemove } from './to
 import {
   emailChangeConfirm,
   emailChangeRequest,
+  meRemove,
   passwordChange,
   sessionsEnd,
   sessionsEndAll,
@@ -102,6 +103,7 @@ const described: readonly AnyRoute[] = [
   adminLogin,
   adminRefresh,
   me,
+  meRemove,
   userRegister,
   userLogin,
   userRefresh,

@@ -1,4 +1,4 @@
-// Routes of an end-user's own account: sessions, password and email address.
+// Routes of an end-user's own account: sessions, password, email address, deletion.
 import { changeOwnPassword } from '../auth/account/change-own-password.ts';
 import { confirmEmailChange, requestEmailChange } from '../auth/email/email-change.ts';
 import {
@@ -8,11 +8,13 @@ import {
   ownSessionResponse,
 } from '../auth/sessions/own-sessions.ts';
 import { wrongPassword } from '../auth/passwords/policy.ts';
-import { respondWithTokens } from '../auth/sessions/cookies.ts';
+import { clearSessionCookies, respondWithTokens } from '../auth/sessions/cookies.ts';
+import { hookErrors } from '../hooks/errors.ts';
+import { removeSelf } from '../users/remove-self.ts';
 import { emailText, passwordText } from '../contract/credentials.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { object, okResponse, pageSchema, string } from '../contract/schema.ts';
+import { described, object, okResponse, optional, pageSchema, string } from '../contract/schema.ts';
 import { userSession } from './sign-in-response.ts';
 
 /** Lists the user's logins. */
@@ -108,6 +110,27 @@ export const emailChangeConfirm = route({
   errors: ['conflict'],
   handle: async ({ deps, target, body, principal, origin, now }) => {
     await confirmEmailChange(deps, target.workspace, { ...body, principal, origin, now });
+    return { ok: true };
+  },
+});
+
+/** Deletes the caller: end-users. */
+export const meRemove = route({
+  method: 'DELETE',
+  path: '/api/workspaces/:workspace/auth/me',
+  summary:
+    'Deletes the calling end-user and revokes all its tokens, where policy `auth.self_delete` allows it.',
+  scope: 'user',
+  body: object({
+    password: described(optional(passwordText), 'May be left out in the first 10 minutes after a sign-in.'),
+  }),
+  bodyMayBeEmpty: true,
+  status: 200,
+  response: okResponse,
+  errors: ['bad_credentials', 'conflict', ...hookErrors],
+  handle: async ({ deps, target, principal, body, overrides, origin, now }) => {
+    await removeSelf(deps, target.workspace, { ...body, principal, origin, now });
+    clearSessionCookies(overrides, deps.config);
     return { ok: true };
   },
 });

@@ -1,4 +1,4 @@
-// A workspace admin removes a user; its tokens are refused at once.
+// A workspace admin removes a user, or users remove themselves; the tokens are refused at once.
 import { actingAs, limitTime } from '../../storage/provision/acting.ts';
 import { listAppIds, lockApps } from '../../storage/workspace/apps.ts';
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
@@ -43,6 +43,14 @@ interface UserRemoval {
   /** By whom, for the audit log. */
   actor: string;
   by: Caller;
+  self: SelfRemoval | undefined;
+}
+
+/** The user as one who asks for the own deletion. */
+interface SelfRemoval {
+  email: string;
+  /** Throws when the user, who is locked by then, is not the same as the one who has proved to be it. */
+  requireSame(user: UserRow): void;
 }
 
 /** An app in which records may point or belong to a user; `rehearsal` runs its hooks, and is undefined for an app without hooks. */
@@ -59,9 +67,10 @@ export async function removeUser(
   deps: RemoveDeps,
   { workspace, id }: Pick<UserRemoval, 'workspace' | 'id'>,
   by: Caller,
+  self?: SelfRemoval,
 ): Promise<void> {
   if (!isUuid(id)) failNoUser(id);
-  const removal = { workspace, id, actor: await readActorName(deps, by.principal), by };
+  const removal = { workspace, id, actor: self?.email ?? await readActorName(deps, by.principal), by, self };
   const rehearsals = await commitUserDeletion(deps, workspace, (statements) => {
     const attempt = (apps: readonly AppDefinition[]) => removeFrom(deps, apps, { ...removal, statements });
     return retryDeadlocks(() => withAppsOfUsers(deps, workspace, attempt));
@@ -73,7 +82,7 @@ export async function removeUser(
 async function removeFrom(
   deps: RemoveDeps,
   apps: readonly AppDefinition[],
-  { workspace, id, actor, by, statements }: UserRemoval & { statements: RecordStatements },
+  { workspace, id, actor, by, self, statements }: UserRemoval & { statements: RecordStatements },
 ): Promise<CommittedInApps<Rehearsal[]>> {
   // Before the transaction: a connection that holds one must not wait for another.
   const removals = await removalsFrom(deps, apps, by);
@@ -85,6 +94,7 @@ async function removeFrom(
     // Before the user: a deletion of an app takes its row first, and the table of users last.
     const held = await lockApps(sql, apps.map(({ schema }) => schema));
     const user = await lockUser(sql, id) ?? failNoUser(id);
+    self?.requireSame(user);
     const there = removals.filter(({ app }) => held.has(app.schema));
     const transaction = { sql, statements, policies: deps.policies };
     const announcements = await removeFromApps(transaction, there, { id: user.id, now: by.now });
