@@ -72,7 +72,7 @@ export interface Sandbox {
   /** The reason for the level, one line for the operator. */
   why: string;
   /** What keeps the hooks of a workspace within its share of processor and memory. */
-  shares: 'supervisor' | 'none';
+  shares: 'kernel' | 'supervisor' | 'none';
 }
 
 /** The first message to an API process, which never reads the environment. */
@@ -167,7 +167,7 @@ export type RunnerReport =
   | { type: 'runner_measured'; id: string; cpu_ms: number; rss_bytes: number }
   /** `memory_bytes` is memory that no file backs. */
   | { type: 'runner_summed'; id: string; memory_bytes: number }
-  /** The runner is stopped, as its workspace has spent its CPU time, or continues. Its time limits stand still meanwhile. */
+  /** The runner is stopped or held back, as its workspace has spent its CPU time, or goes on. Its time limits stand still meanwhile. */
   | { type: 'runner_paused'; id: string; paused: boolean }
   /**
    * The runner took most of a share of its workspace that is spent. Of memory, it is being killed; of CPU time, it is to be

@@ -29,3 +29,12 @@ it('leaves /proc uncovered as a service: else bubblewrap, which mounts one, cann
   const unit = await read('ops/bulkhead.service');
   expect(unit).not.toMatch(/^(?:ProtectKernelTunables|ProtectKernelLogs|ProtectProc|ProcSubset)=/m);
 });
+
+it('is given a control group: else the kernel cannot keep hooks to their share', async () => {
+  const unit = await read('ops/bulkhead.service');
+  expect(unit).toMatch(/^Delegate=cpu memory pids$/m);
+  expect(unit).not.toMatch(/^ProtectControlGroups=/m);
+  // Or systemd would end the service when the kernel has ended one hook process.
+  expect(unit).toMatch(/^OOMPolicy=continue$/m);
+  expect(await read('ops/compose.yaml')).toMatch(/^ {6}- writable-cgroups=true$/m);
+});

@@ -20,7 +20,7 @@ export const readyz = route({
   method: 'GET',
   path: '/readyz',
   summary:
-    'Checks the database: 200 if it responds, otherwise 503. `sandbox` is the sandbox level of hooks, `hook_shares` what keeps them within their shares.',
+    'Checks the database: 200 if it responds, otherwise 503. `sandbox` is the sandbox level of hooks, `hook_shares` what keeps them within their shares: the kernel (control groups), the supervisor, or nobody.',
   scope: 'open',
   beforeSetup: true,
   status: 200,
@@ -28,7 +28,7 @@ export const readyz = route({
     ready: boolean(),
     database: oneOf(['ok']),
     sandbox: oneOf(['os', 'deno', 'none']),
-    hook_shares: oneOf(['supervisor', 'none']),
+    hook_shares: oneOf(['kernel', 'supervisor', 'none']),
   }),
   errors: ['unavailable'],
   handle: ({ deps }) => checkReadiness(deps),

@@ -8,6 +8,7 @@ import { parseDatabaseUrl } from '../database-url.ts';
 import { checkFormerDatabase, markServed } from '../former-database.ts';
 import { createHookProcesses, type HookProcesses } from '../hooks/hooks.ts';
 import { protectFromOom } from '../hooks/priority.ts';
+import { type KernelShares, openControlGroups } from '../hooks/shares/control-groups.ts';
 import { derivePassword, openMasterKey } from '../master-key.ts';
 import { createOutput, type Output } from '../output.ts';
 import { provisionerName } from '../postgres/cluster.ts';
@@ -27,6 +28,8 @@ export async function serve(config: Config, signals: StopSignals): Promise<void>
   const output = createOutput({ ...config.log, now: () => new Date(), write });
   const uid = process.getuid?.() ?? 0;
   const dataDir = await openDataDir(config.data_dir, uid);
+  // Before anything is started.
+  const kernel = openControlGroups({ dataDir: dataDir.path });
   try {
     await protectFromOom();
     const placed = { ...config, data_dir: dataDir.path };
@@ -38,9 +41,10 @@ export async function serve(config: Config, signals: StopSignals): Promise<void>
       ...{ config: placed, dataDir, uid, path: searchPath(), say: output.log },
       platform: process.platform,
     });
-    await run(placed, { signals, output, stdout, uid, user, masterKey });
+    await run(placed, { signals, output, stdout, uid, user, kernel, masterKey });
     output.log('info', 'stopped');
   } finally {
+    kernel.groups?.close();
     dataDir.release();
   }
 }
@@ -52,6 +56,7 @@ interface ServeContext {
   uid: number;
   /** The user of the API processes. */
   user: ApiUser | undefined;
+  kernel: KernelShares;
   masterKey: Buffer;
 }
 
@@ -63,8 +68,12 @@ async function run(config: Config, surroundings: ServeContext): Promise<void> {
     : undefined;
   if (signals.stop.aborted) return await postgres?.stop();
   const database = Promise.withResolvers<DatabaseAccess>();
-  const { uid } = surroundings;
-  const hooks = createHookProcesses({ config, uid, api: user?.account, path: searchPath(), say: output.log });
+  const { uid, kernel } = surroundings;
+  const hooks = createHookProcesses({
+    ...{ config, uid, api: user?.account, kernel },
+    path: searchPath(),
+    say: output.log,
+  });
   const api = createApiProcesses({
     config,
     masterKey,

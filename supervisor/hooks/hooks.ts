@@ -6,6 +6,7 @@ import type { Account } from '../postgres/user.ts';
 import type { Output } from '../output.ts';
 import type { Config, Sandbox } from '../protocol.ts';
 import { RunnerProcesses } from './runners.ts';
+import type { KernelShares } from './shares/control-groups.ts';
 import { HookShares } from './shares/shares.ts';
 import { raiseWalls, type Walls } from './sandbox.ts';
 import { type HookChange, watchHooks } from './watch.ts';
@@ -16,6 +17,8 @@ export interface HookProcessesOptions {
   uid: number;
   /** The user of the API, to whom root's hook files are given. */
   api: Account | undefined;
+  /** Control groups for workspaces, or why there are none. */
+  kernel: KernelShares;
   /** Where programs are looked for. */
   path: string;
   say: Output['log'];
@@ -34,7 +37,7 @@ export interface HookProcesses {
 
 /** Tries the walls at once; runners wait for the outcome. */
 export function createHookProcesses(
-  { config, uid, api, path, say }: HookProcessesOptions,
+  { config, uid, api, kernel, path, say }: HookProcessesOptions,
 ): HookProcesses {
   const folder = join(config.data_dir, 'runtime');
   const walls = raiseWalls({
@@ -45,9 +48,19 @@ export function createHookProcesses(
     platform: process.platform,
     arch: process.arch,
   });
+  const { groups } = kernel;
   const sandbox = walls.then((raised) => {
-    report(say, raised);
-    return raised.sandbox;
+    const inForce: Sandbox = groups === undefined || raised.plan === undefined
+      ? raised.sandbox
+      : { ...raised.sandbox, shares: 'kernel' };
+    report(say, { ...raised, sandbox: inForce }, kernel);
+    return inForce;
+  });
+  const shares = new HookShares({
+    now: () => performance.now(),
+    totalMemoryMb: config.hooks.total_memory_mb,
+    groups,
+    say,
   });
   const runners = new RunnerProcesses({
     config: config.hooks,
@@ -55,11 +68,7 @@ export function createHookProcesses(
     walls,
     now: () => performance.now(),
     program: 'main.js',
-    shares: new HookShares({
-      now: () => performance.now(),
-      totalMemoryMb: config.hooks.total_memory_mb,
-      say,
-    }),
+    shares,
     onBreakerOpen: ({ workspace, app }) =>
       say('warn', 'hooks of an app keep crashing, and rest for a while', { workspace, app }),
     onUnchecked: ({ workspace, app, error }) =>
@@ -103,9 +112,17 @@ async function watchFiles(
   }
 }
 
-function report(say: Output['log'], { sandbox: { level, why, shares }, slow }: Walls): void {
+function report(
+  say: Output['log'],
+  { sandbox: { level, why, shares }, slow }: Walls,
+  kernel: KernelShares,
+): void {
   if (level === 'none') say('warn', `hooks are off: ${why}`, { sandbox: level });
-  else say('info', `hooks run at sandbox level ${level}: ${why}`, { sandbox: level, hook_shares: shares });
+  else {
+    say('info', `hooks run at sandbox level ${level}: ${why}`, { sandbox: level });
+    const keeper = kernel.groups === undefined ? `${shares}, not the kernel: ${kernel.why}` : shares;
+    say('info', `hooks of a workspace are kept to their share by: ${keeper}`, { hook_shares: shares });
+  }
   if (slow !== undefined) {
     say('warn', 'hook processes start more slowly, as their compiled code cannot be kept', { error: slow });
   }

@@ -2,6 +2,7 @@
 import type { SandboxLevel } from '../protocol.ts';
 import type { Command } from '../spawn.ts';
 import { hookNice } from './priority.ts';
+import { maxProcesses } from './shares/workspace-group.ts';
 
 /** The settings that all runners of a server share. Paths are absolute. */
 export interface RunnerPlan {
@@ -34,6 +35,8 @@ export interface RunnerInstance {
   slot: number;
   /** MiB for the whole process. */
   memory: number;
+  /** The file into which it writes 0 to be in the control group of its workspace; undefined where there is none. */
+  group?: string | undefined;
 }
 
 /** Every permission that Deno knows, refused; nothing fetched, read or remembered but the program and its compiled code. */
@@ -85,8 +88,6 @@ function environmentOf(
 const codeRange = 512;
 /** Descriptors of a runner: its own, and those of Deno's event loop and threads. */
 const descriptors = 32;
-/** Processes and threads of one user: Deno's and bubblewrap's are about ten. */
-const processes = 48;
 
 /** The command of one runner. It talks over its descriptor 3 and ends with the supervisor. */
 export function runnerCommand(plan: RunnerPlan, seat: RunnerInstance): Command {
@@ -150,7 +151,7 @@ export function checkCommand(plan: RunnerPlan, { slot, folder, files }: CheckIns
  * Limits that the process inherits; all in one shell, which then becomes the next command. Its descriptor 4 is the filter
  * at level `os`, which bubblewrap reads and closes, and the folder of the program where it finds that so.
  */
-function limits(plan: RunnerPlan, { memory }: RunnerInstance, { writes = false } = {}): string[] {
+function limits(plan: RunnerPlan, { memory, group }: RunnerInstance, { writes = false } = {}): string[] {
   const set = [`ulimit -n ${descriptors}`, 'ulimit -c 0', ...writes ? [] : ['ulimit -f 0']];
   if (plan.platform === 'linux') {
     set.unshift(`ulimit -d ${(memory + (plan.jit ? codeRange : 0)) * 1024}`);
@@ -161,8 +162,10 @@ function limits(plan: RunnerPlan, { memory }: RunnerInstance, { writes = false }
   }
   // Counted by user, so only where the user is the runner's alone. dash has another letter for it.
   if (plan.users !== undefined) {
-    set.push(`{ ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes}; }`);
+    set.push(`{ ulimit -u ${maxProcesses} 2>/dev/null || ulimit -p ${maxProcesses}; }`);
   }
+  // First, so that nothing is done outside. Where that fails, the runner does not start.
+  if (group !== undefined) set.unshift('echo 0 >"$1" && shift');
   const isOs = plan.level === 'os';
   const opened = isOs || findsCodeOpen(plan) ? ' 4<"$0"' : '';
   const shell = [
@@ -170,6 +173,7 @@ function limits(plan: RunnerPlan, { memory }: RunnerInstance, { writes = false }
     '-c',
     `${set.join(' && ')} && exec "$@"${opened}`,
     isOs ? plan.filter : plan.code,
+    ...group === undefined ? [] : [group],
   ];
   // All that the process starts must have the priority, and some of it before anybody could change it from outside.
   return plan.tools.nice === '' ? shell : [...shell, plan.tools.nice, '-n', String(hookNice)];

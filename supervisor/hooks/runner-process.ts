@@ -6,7 +6,7 @@ import type { SharedRunner } from './shares/workspace-share.ts';
 import { runnerCommand, type RunnerInstance, type RunnerPlan } from './runner-command.ts';
 import { greedyNice, hookNice, rankSession } from './priority.ts';
 import { type OutputBudget, type OutputRelay, relayOutput } from './runner-output.ts';
-import { type RunningProcess, spawn } from '../spawn.ts';
+import { type Exit, type RunningProcess, spawn } from '../spawn.ts';
 import { systemErrorCode } from '../errors.ts';
 
 /** Sends a report to an API process, with the socket of the runner it is about. */
@@ -19,12 +19,16 @@ export interface RunnerProcessOptions {
   plan: RunnerPlan;
   seat: RunnerInstance;
   budget: OutputBudget;
+  /** True when the kernel has ended a process of the workspace for want of memory, once for each. */
+  takeKill: () => boolean;
   tell: SendReport;
   now: () => number;
 }
 
 /** The time that a runner gets to stop, in milliseconds. */
 const graceMs = 1000;
+/** The code of bubblewrap when the process below it was killed. */
+const killedCode = 137;
 /** What a runner uses is reported so often. Milliseconds. */
 const reportMs = 5000;
 
@@ -58,7 +62,7 @@ export class RunnerProcess implements SharedRunner {
     });
     this.#output = output;
     tell({ type: 'runner_started', id, pid: this.#running.pid }, this.#running.socket);
-    this.ended = this.#running.exited.then(() => this.#finish());
+    this.ended = this.#running.exited.then((exit) => this.#finish(exit));
   }
 
   /** Puts it behind the server's own processes: hooks are about to be loaded. Until then, its start is the server's work. */
@@ -79,7 +83,13 @@ export class RunnerProcess implements SharedRunner {
     // Signals are for the process that runs hooks; bubblewrap, above it, only waits.
     if (this.#pid === undefined || this.#gone.signal.aborted) return;
     signal(this.#pid, isPaused ? 'SIGSTOP' : 'SIGCONT');
-    this.#options.tell({ type: 'runner_paused', id: this.#options.id, paused: isPaused });
+    this.slow(isPaused);
+  }
+
+  /** See `SharedRunner`. */
+  slow(isSlowed: boolean): void {
+    if (this.#gone.signal.aborted) return;
+    this.#options.tell({ type: 'runner_paused', id: this.#options.id, paused: isSlowed });
   }
 
   /** See `SharedRunner`. */
@@ -130,9 +140,14 @@ export class RunnerProcess implements SharedRunner {
     return this.#pid;
   }
 
-  async #finish(): Promise<boolean> {
+  async #finish({ signal, code }: Exit): Promise<boolean> {
     this.#gone.abort();
     clearTimeout(this.#grace);
+    const wasKilled = signal === 'SIGKILL' || code === killedCode;
+    if (wasKilled && !this.#asked && this.#options.takeKill()) {
+      this.#asked = true;
+      this.spent('memory', false);
+    }
     // A request to stop from here on comes too late to be the reason.
     const isCrash = !this.#asked || this.#fault;
     await this.#output?.finish();

@@ -140,7 +140,8 @@ export class RunnerProcesses {
     try {
       slot = this.#takeSlot(plan);
       const { now, program, shares } = this.#options;
-      const seat = { program, slot, memory };
+      const group = shares.open(request.workspace, request.share);
+      const seat = { program, slot, memory, group };
       const runner = new RunnerProcess({
         id,
         app: request.app,
@@ -148,11 +149,12 @@ export class RunnerProcesses {
         seat,
         now,
         budget: this.#written.budgetOf(request),
+        takeKill: () => shares.takeKill(request.workspace, request.app),
         tell,
       });
       this.#living.add(runner);
       desk.set(id, runner);
-      shares.add(request.workspace, runner, request.share);
+      shares.add(request.workspace, runner);
       void runner.ended.then((isCrash) => {
         this.#living.delete(runner);
         shares.remove(request.workspace, runner);

@@ -104,6 +104,7 @@ function supervised(
     config,
     uid: process.getuid?.() ?? -1,
     api: undefined,
+    kernel: { groups: undefined, why: 'a test asks for none' },
     path: process.env['PATH'] ?? '',
     say: () => undefined,
   });

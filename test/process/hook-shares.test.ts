@@ -1,4 +1,5 @@
 // Hooks of one workspace that take all that they can of the machine, and what the hooks of another notice of it.
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, expectOk } from '../harness/api.ts';
 import { processorSeconds, processTree } from '../harness/processes.ts';
@@ -18,6 +19,10 @@ beforeAll(async () => {
   expectOk(await master.put(`${shop}/hooks/hi.js`, { source: `routerAdd('GET', '/hi', () => 'hi');` }));
 });
 afterAll(() => server.stop());
+
+/** The control group of a process, in version 2. */
+const groupOf = async (pid: number) =>
+  /^0::(.*)$/m.exec(await readFile(`/proc/${pid}/cgroup`, 'utf8'))?.[1] ?? 'none';
 
 /** Sets a policy of the greedy workspace to one value. */
 const set = async (name: string, value: number) =>
@@ -57,6 +62,12 @@ describe('a workspace whose hooks take all that they can', () => {
       await Promise.all(paths.map((path) => master.get(`${path}/custom/go`)));
       const greedy = (await runners()).filter((pid) => !before.has(pid));
       expect(greedy).toHaveLength(apps);
+      // What follows holds for both, and this machine decides which of them it is.
+      const { hook_shares } = expectOk(await master.get('/readyz'));
+      const base = (await groupOf(server.pid)).replace(/\/server$/, '');
+      const group = hook_shares === 'kernel' ? `${base}/hooks/ws-evil` : await groupOf(server.pid);
+      expect(await Promise.all(greedy.map(groupOf))).toEqual(greedy.map(() => group));
+      expect(await server.line('kept to their share by: ')).toContain(hook_shares);
       const statuses = new Set<number>();
       const asking = async (until: () => boolean) => {
         while (!until()) statuses.add((await master.get(`${shop}/custom/hi`)).status);

@@ -1,4 +1,7 @@
-// For how long a runner was stopped because its workspace had spent its CPU time. Its time limits stand still meanwhile.
+// For how long a runner was stopped or held back because its workspace had spent its CPU time. Its time limits stand still meanwhile.
+
+/** A pause that lasts longer than this is no excuse: a runner that is only held back has had some time. Milliseconds. */
+const maxExcusedMs = 30_000;
 
 /** The pauses of one runner. Times in milliseconds of `performance.now()`. */
 export class PausedTime {
@@ -6,7 +9,7 @@ export class PausedTime {
   #since: number | undefined;
   #lastEnd = -Infinity;
 
-  /** Notes that the runner was stopped, or goes on. */
+  /** Notes that the runner was stopped or held back, or goes on. */
   set(isPaused: boolean, now: number): void {
     if (isPaused) this.#since ??= now;
     else if (this.#since !== undefined) {
@@ -23,6 +26,6 @@ export class PausedTime {
 
   /** True when the runner could not do all that it might have done since then. */
   wasPausedSince(time: number): boolean {
-    return this.#since !== undefined || this.#lastEnd > time;
+    return this.#since === undefined ? this.#lastEnd > time : time - this.#since < maxExcusedMs;
   }
 }

@@ -27,6 +27,11 @@ export class CpuBudget {
     this.#left = Math.min(this.#left, share.burstMs);
   }
 
+  /** Cores that it has at any time. */
+  get cores(): number {
+    return this.#share.cores;
+  }
+
   /** True while it may take more. */
   get hasTime(): boolean {
     return this.#left > 0;

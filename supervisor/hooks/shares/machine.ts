@@ -1,6 +1,7 @@
 // The processor and the memory that there are: those of the machine, or what a control group leaves of them.
 import { readFileSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
+import { findOwnGroup } from './control-groups.ts';
 
 /** One tick of `/proc/stat`. Milliseconds. */
 const tickMs = 10;
@@ -22,14 +23,14 @@ export class SpareTime {
   readonly #group: string;
   #last: Sample;
 
-  /** `now` in milliseconds, of any origin. */
-  constructor(now: () => number) {
+  /** `now` in milliseconds, of any origin; `group` is the folder of the server's control group, by default its own one. */
+  constructor(now: () => number, group = ownGroup()) {
     this.#now = now;
-    this.#group = ownGroup();
+    this.#group = group;
     this.#last = this.#sample();
   }
 
-  /** CPU time that nobody took since the last call, beyond a quarter of all; and how long that was. Milliseconds. */
+  /** CPU time that nobody took since the last call, less a quarter of all; and how long that was. Milliseconds. */
   measure(): { elapsedMs: number; spare: number } {
     const last = this.#last;
     const next = this.#sample();
@@ -38,7 +39,7 @@ export class SpareTime {
     // In a control group that has fewer cores than the machine, the machine's idle ones are of no use.
     const ownIdle = this.#cores * elapsedMs - (next.used - last.used);
     const idle = Math.min(next.idle - last.idle, ownIdle);
-    return { elapsedMs, spare: Math.max(0, idle - reservedShare * this.#cores * elapsedMs) };
+    return { elapsedMs, spare: idle - reservedShare * this.#cores * elapsedMs };
   }
 
   #sample(): Sample {
@@ -60,9 +61,12 @@ function readUsed(group: string): number {
   return Number(/^usage_usec (\d+)$/m.exec(read(`${group}/cpu.stat`))?.[1] ?? 0) / 1000;
 }
 
-/** The folder of this process's control group. */
 function ownGroup(): string {
-  return `/sys/fs/cgroup${/^0::(.*)$/m.exec(read('/proc/self/cgroup'))?.[1] ?? ''}`;
+  try {
+    return findOwnGroup();
+  } catch {
+    return '';
+  }
 }
 
 /** Memory that this process may use at most, in bytes: that of the machine, or of its control group. */

@@ -1,7 +1,10 @@
 // Keeps the runners of each workspace within its share of the machine, and those of all within the share of hooks.
+import { messageOf } from '../../errors.ts';
 import type { Output } from '../../output.ts';
 import type { ProcessUsage } from '../../process-table.ts';
 import type { RunnerShare } from '../../protocol.ts';
+import type { ControlGroups } from './control-groups.ts';
+import { KernelHold } from './kernel-hold.ts';
 import { SpareTime, totalMemory } from './machine.ts';
 import { type SharedRunner, WorkspaceShare } from './workspace-share.ts';
 
@@ -11,6 +14,8 @@ export interface HookSharesOptions {
   now: () => number;
   /** Memory of all runners, in MiB; 0 for half of what there is. */
   totalMemoryMb: number;
+  /** Control groups for workspaces; undefined where the server may make none. */
+  groups: ControlGroups | undefined;
   say: Output['log'];
 }
 
@@ -36,19 +41,24 @@ export class HookShares {
 
   constructor(options: HookSharesOptions) {
     this.#options = options;
-    const { totalMemoryMb, now } = options;
+    const { totalMemoryMb, groups, now } = options;
     this.#maxBytes = totalMemoryMb === 0 ? totalMemory() / 2 : totalMemoryMb * 1_048_576;
-    this.#spareTime = new SpareTime(now);
+    this.#spareTime = new SpareTime(now, groups?.base);
   }
 
-  /** From now on, hook code runs in the runner. */
-  add(workspace: string, runner: SharedRunner, share: RunnerShare): void {
+  /** Makes room for one more runner. Returns the file into which it has to write 0 to be held by the kernel, if it is to be. */
+  open(workspace: string, share: RunnerShare): string | undefined {
     const known = this.#workspaces.get(workspace);
-    const workspaceShare = known ?? new WorkspaceShare(share);
+    const workspaceShare = known ?? new WorkspaceShare(share, this.#openGroup(workspace));
     workspaceShare.set(share);
-    workspaceShare.add(runner);
     this.#workspaces.set(workspace, workspaceShare);
     this.#timer ??= setTimeout(() => this.#check(), calmMs).unref();
+    return workspaceShare.makeRoom();
+  }
+
+  /** From now on, hook code runs in the runner, for which there was made room. */
+  add(workspace: string, runner: SharedRunner): void {
+    this.#workspaces.get(workspace)?.add(runner);
   }
 
   remove(workspace: string, runner: SharedRunner): void {
@@ -70,6 +80,14 @@ export class HookShares {
     return this.#workspaces.get(workspace)?.usageOf(app) ?? { cpu: 0, rss: 0, own: 0 };
   }
 
+  /** True when the kernel has ended a process of the workspace for want of memory, which is logged; once for each. */
+  takeKill(workspace: string, app: string): boolean {
+    const share = this.#workspaces.get(workspace);
+    if (share === undefined || !share.takeKill()) return false;
+    this.#logMemory({ workspace, app, limit: 'hooks.workspace_memory_mb', bytes: share.bytes });
+    return true;
+  }
+
   #check(): void {
     const { now } = this.#options;
     const { elapsedMs, spare } = this.#spareTime.measure();
@@ -86,7 +104,7 @@ export class HookShares {
         isAlone: this.#isAlone(id),
       };
       if (share.balance(stretch)) this.#logSpent(id);
-      if (share.isOver) this.#workspaces.delete(id);
+      if (share.isOver && share.removeGroup()) this.#workspaces.delete(id);
     }
     this.#checkMemory();
     const isBusy = [...this.#workspaces.values()].some(({ isShort }) => isShort);
@@ -110,6 +128,24 @@ export class HookShares {
     const { bytes } = share;
     const app = share.endLargest()?.app;
     if (app === undefined) return;
+    this.#logMemory({ workspace, app, limit, bytes });
+  }
+
+  #openGroup(workspace: string): KernelHold {
+    const message = 'the kernel does not keep the hooks of a workspace to their share: the supervisor does';
+    const onLost = (error: unknown) =>
+      this.#options.say('warn', message, { workspace, error: messageOf(error) });
+    try {
+      return new KernelHold(this.#options.groups?.open(workspace), onLost);
+    } catch (error) {
+      onLost(error);
+      return new KernelHold(undefined, onLost);
+    }
+  }
+
+  #logMemory(
+    { workspace, app, limit, bytes }: { workspace: string; app: string; limit: string; bytes: number },
+  ): void {
     const fields = {
       type: 'share_spent',
       share: limit,
@@ -125,7 +161,7 @@ export class HookShares {
     if (now - (this.#loggedAt.get(workspace) ?? -Infinity) < logMs) return;
     for (const [id, at] of this.#loggedAt) if (now - at > logMs) this.#loggedAt.delete(id);
     this.#loggedAt.set(workspace, now);
-    const message = 'hooks of a workspace take more CPU time than their share, and are stopped in turn';
+    const message = 'hooks of a workspace take more CPU time than their share, and are held to it';
     this.#options.say('warn', message, { type: 'share_spent', share: 'hooks.cpu', workspace });
   }
 

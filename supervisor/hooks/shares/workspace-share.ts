@@ -2,6 +2,7 @@
 import type { ProcessUsage } from '../../process-table.ts';
 import type { RunnerShare } from '../../protocol.ts';
 import { CpuBudget } from './cpu-budget.ts';
+import type { KernelHold } from './kernel-hold.ts';
 
 /** A runner, as far as its share is concerned. */
 export interface SharedRunner {
@@ -10,6 +11,8 @@ export interface SharedRunner {
   measure(): ProcessUsage | undefined;
   /** Stops it, or has it continue. */
   pause(isPaused: boolean): void;
+  /** Says that the kernel holds it back, or no longer does. */
+  slow(isSlowed: boolean): void;
   /** Puts it behind all others, or back to where hooks are. */
   rank(isLast: boolean): void;
   /** Says that it took most of a share that is spent. With `kill`, it is ended, and without, if it has no call under way. */
@@ -26,7 +29,7 @@ interface Account {
   isEnding: boolean;
 }
 
-/** A stretch of time, in milliseconds; see `CpuBudget.account`. */
+/** A stretch of time, in milliseconds; see `CpuBudget.account`. `spare` is negative where others need what the workspace has. */
 export interface Stretch {
   now: number;
   elapsedMs: number;
@@ -46,24 +49,38 @@ export class WorkspaceShare {
   readonly #accounts = new Map<SharedRunner, Account>();
   /** Those that are stopped, longest first. */
   readonly #paused = new Set<SharedRunner>();
+  readonly #kernel: KernelHold;
+  #isSlowed = false;
   #maxBytes = 0;
   #shortSince: number | undefined;
   #stoppedAt = 0;
   #used = 0;
 
-  constructor(share: RunnerShare) {
+  constructor(share: RunnerShare, kernel: KernelHold) {
     this.#budget = new CpuBudget(toCpuShare(share));
+    this.#kernel = kernel;
     this.set(share);
   }
 
   /** Takes what policies say by now. */
   set(share: RunnerShare): void {
     this.#budget.share = toCpuShare(share);
-    this.#maxBytes = share.memory_mb * 1_048_576;
+    const bytes = share.memory_mb * 1_048_576;
+    if (bytes !== this.#maxBytes) this.#kernel.ask((group) => group.limitMemory(bytes));
+    this.#maxBytes = bytes;
+  }
+
+  /** Makes room for one more runner. Returns the file into which it writes 0 to be in the group. */
+  makeRoom(): string | undefined {
+    return this.#kernel.ask((group) => {
+      group.limitRunners(this.#accounts.size + 1);
+      return group.entrance;
+    });
   }
 
   add(runner: SharedRunner): void {
     this.#accounts.set(runner, { usage: none, used: 0, usedWhileShort: 0, isEnding: false });
+    if (this.#isSlowed) runner.slow(true);
   }
 
   remove(runner: SharedRunner): void {
@@ -79,6 +96,16 @@ export class WorkspaceShare {
   /** True while it has no time left, or some of its runners are stopped. */
   get isShort(): boolean {
     return !this.#budget.hasTime || this.#paused.size > 0;
+  }
+
+  /** See `WorkspaceGroup`. */
+  takeKill(): boolean {
+    return this.#kernel.ask((group) => group.takeKill()) ?? false;
+  }
+
+  /** Removes its group. False while that still has a process. */
+  removeGroup(): boolean {
+    return this.#kernel.ask((group) => group.remove()) ?? true;
   }
 
   /** CPU time in the last stretch, in milliseconds. */
@@ -119,22 +146,28 @@ export class WorkspaceShare {
 
   /** Stops the runners that took most, or has one continue. Returns true when it has become short of time by this. */
   balance({ now, elapsedMs, spare, isAlone }: Stretch): boolean {
-    this.#budget.account({ elapsedMs, used: this.#used, spare, isAlone });
+    this.#budget.account({ elapsedMs, used: this.#used, spare: Math.max(0, spare), isAlone });
     const hadEnough = this.#paused.size === 0 && now - this.#stoppedAt > enoughMs;
     if (isAlone || hadEnough) {
       this.#shortSince = undefined;
       this.#rank(false);
     }
     if (isAlone || this.#budget.hasTime) {
+      this.#kernel.ask((group) => group.limitCores(undefined));
+      this.#slow(false);
       this.#continue(isAlone ? this.#paused.size : 1);
       return false;
     }
-    return this.#stopBusy(now, elapsedMs);
+    // Beside its share, it may have what nobody else takes.
+    const cores = Math.max(this.#budget.cores, (this.#used + spare) / elapsedMs);
+    this.#kernel.ask((group) => group.limitCores(cores));
+    const isThrottled = this.#kernel.ask((group) => group.wasThrottled);
+    if (isThrottled === undefined) this.#stopBusy(elapsedMs);
+    this.#slow(isThrottled ?? false);
+    return this.#noteShort(now);
   }
 
-  /** Returns true when the workspace was not short before. */
-  #stopBusy(now: number, elapsedMs: number): boolean {
-    this.#stoppedAt = now;
+  #stopBusy(elapsedMs: number): void {
     const busy = this.#running().filter(([, { used }]) => used > 0);
     const part = this.#budget.equalPart(elapsedMs, busy.length);
     for (const [runner, { used }] of busy) {
@@ -142,6 +175,11 @@ export class WorkspaceShare {
       this.#paused.add(runner);
       runner.pause(true);
     }
+  }
+
+  /** Returns true when the workspace was not short before. */
+  #noteShort(now: number): boolean {
+    this.#stoppedAt = now;
     if (this.#shortSince === undefined) {
       this.#shortSince = now;
       this.#rank(true);
@@ -173,6 +211,12 @@ export class WorkspaceShare {
       this.#paused.delete(runner);
       runner.pause(false);
     }
+  }
+
+  #slow(isSlowed: boolean): void {
+    if (isSlowed === this.#isSlowed) return;
+    this.#isSlowed = isSlowed;
+    for (const runner of this.#accounts.keys()) runner.slow(isSlowed);
   }
 
   #rank(isLast: boolean): void {

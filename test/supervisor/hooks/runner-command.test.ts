@@ -52,6 +52,19 @@ describe('sandbox.flags: the command line of a runner', () => {
     ]);
   });
 
+  it('puts it into the control group of its workspace before all else, where there is one', () => {
+    const { args } = runnerCommand(plan, { ...seat, group: '/sys/fs/cgroup/hooks/ws-acme/cgroup.procs' });
+    const [, script = '', filter, ...rest] = runnerCommand(plan, seat).args;
+    const first = 'echo 0 >"$1" && shift && ';
+    expect(args).toEqual([
+      '-c',
+      first + script,
+      filter,
+      '/sys/fs/cgroup/hooks/ws-acme/cgroup.procs',
+      ...rest,
+    ]);
+  });
+
   it('has no namespaces and no filter at level deno', () => {
     expect(words({ level: 'deno', filter: '' })).toEqual([
       ...shell(`${limits} && ${ownProcesses} && exec "$@" 4<"$0"`, '/srv/hook-runner'),

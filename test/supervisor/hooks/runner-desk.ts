@@ -9,6 +9,8 @@ import { expect, vi } from 'vitest';
 import type { RunnerReport, SandboxLevel } from '../../../supervisor/protocol.ts';
 import type { RunnerPlan } from '../../../supervisor/hooks/runner-command.ts';
 import { type RunnerClient, RunnerProcesses } from '../../../supervisor/hooks/runners.ts';
+import type { Output } from '../../../supervisor/output.ts';
+import type { ControlGroups } from '../../../supervisor/hooks/shares/control-groups.ts';
 import { HookShares } from '../../../supervisor/hooks/shares/shares.ts';
 import { raiseWalls } from '../../../supervisor/hooks/sandbox.ts';
 import type { FailedCheck } from '../../../supervisor/hooks/type-check.ts';
@@ -109,9 +111,9 @@ export function startRequest(id: string, app = 'shop', workspace = 'acme') {
   return { type: 'runner_start', id, workspace, app, memory_mb: 256, share } as const;
 }
 
-/** Shares of runners that are started by it. */
-export function ownShares(): HookShares {
-  return new HookShares({ now: () => performance.now(), totalMemoryMb: 0, say: () => {} });
+/** Shares of runners that are started by it, kept in control groups if there are any; `say` is called with what is logged. */
+export function ownShares(groups?: ControlGroups, say: Output['log'] = () => {}): HookShares {
+  return new HookShares({ now: () => performance.now(), totalMemoryMb: 0, groups, say });
 }
 
 /** What a desk depends on; `now` is a clock that a test may move. */
@@ -120,11 +122,12 @@ export interface DeskOptions {
   program: Program;
   most?: number;
   now?: () => number;
+  shares?: HookShares;
 }
 
 /** Opens one. */
 export function openDesk(
-  { plan, program, most = 10, now = () => performance.now() }: DeskOptions,
+  { plan, program, most = 10, now = () => performance.now(), shares = ownShares() }: DeskOptions,
 ): TestRunners {
   const { reports, put, until } = createInbox();
   const rested: string[] = [];
@@ -133,7 +136,7 @@ export function openDesk(
   const heard = new Map<string, string>();
   const runners = new RunnerProcesses({
     config: { ...config, max_runners: most },
-    ...{ now, program: `${program}.ts`, dataDir: '/nonexistent', shares: ownShares() },
+    ...{ now, program: `${program}.ts`, dataDir: '/nonexistent', shares },
     walls: Promise.resolve({ sandbox: { level: plan.level, shares: 'supervisor', why: '' }, plan }),
     onBreakerOpen: ({ app }) => rested.push(app),
     onUnchecked: (failure) => unchecked.push(failure),

@@ -1,52 +1,18 @@
 // What becomes of the runners of a workspace that take more than its share, while others need the processor and while not.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type SharedRunner, WorkspaceShare } from '../../../../supervisor/hooks/shares/workspace-share.ts';
+import { KernelHold } from '../../../../supervisor/hooks/shares/kernel-hold.ts';
+import { WorkspaceShare } from '../../../../supervisor/hooks/shares/workspace-share.ts';
+import { Worker } from './worker.ts';
 
 const MiB = 1_048_576;
 const share = { cpu_cores: 0.5, cpu_burst_ms: 1_000, memory_mb: 100 };
 const tickMs = 250;
 
-/** A runner that takes so much of a core whenever it is not stopped. */
-class Worker implements SharedRunner {
-  readonly app: string;
-  readonly cores: number;
-  own = 0;
-  cpu = 0;
-  isPaused = false;
-  isLast = false;
-  endings: string[] = [];
-
-  constructor(app: string, cores: number) {
-    this.app = app;
-    this.cores = cores;
-  }
-
-  work(milliseconds: number): void {
-    if (!this.isPaused) this.cpu += this.cores * milliseconds;
-  }
-
-  measure() {
-    return { cpu: this.cpu, rss: this.own, own: this.own };
-  }
-
-  rank(isLast: boolean): void {
-    this.isLast = isLast;
-  }
-
-  pause(isPaused: boolean): void {
-    this.isPaused = isPaused;
-  }
-
-  spent(what: 'cpu' | 'memory', kill: boolean): void {
-    this.endings.push(`${what} ${kill}`);
-  }
-}
-
 let now = 0;
 let workspace: WorkspaceShare;
 beforeEach(() => {
   now = 0;
-  workspace = new WorkspaceShare(share);
+  workspace = new WorkspaceShare(share, new KernelHold(undefined, () => {}));
 });
 
 function workers(...cores: number[]): Worker[] {
