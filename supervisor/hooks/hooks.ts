@@ -120,9 +120,11 @@ function report(
   if (level === 'none') say('warn', `hooks are off: ${why}`, { sandbox: level });
   else {
     say('info', `hooks run at sandbox level ${level}: ${why}`, { sandbox: level });
-    const why = kernel.groups === undefined ? `, not the kernel: ${kernel.why}` : '';
+    const instead = kernel.groups === undefined ? `, not the kernel: ${kernel.why}` : '';
     const keeper = shares === 'none' ? 'nobody' : `the ${shares}`;
-    say('info', `hooks of a workspace are kept to their share by ${keeper}${why}`, { hook_shares: shares });
+    say('info', `hooks of a workspace are kept to their share by ${keeper}${instead}`, {
+      hook_shares: shares,
+    });
   }
   if (slow !== undefined) {
     say('warn', 'hook processes start more slowly, as their compiled code cannot be kept', { error: slow });
