@@ -48,18 +48,11 @@ export function createHookProcesses(
     platform: process.platform,
     arch: process.arch,
   });
-  const { groups } = kernel;
-  const sandbox = walls.then((raised) => {
-    const inForce: Sandbox = groups === undefined || raised.plan === undefined
-      ? raised.sandbox
-      : { ...raised.sandbox, shares: 'kernel' };
-    report(say, { ...raised, sandbox: inForce }, kernel);
-    return inForce;
-  });
+  const sandbox = walls.then((raised) => report(say, raised, kernel));
   const shares = new HookShares({
     now: () => performance.now(),
     totalMemoryMb: config.hooks.total_memory_mb,
-    groups,
+    groups: kernel.groups,
     say,
   });
   const runners = new RunnerProcesses({
@@ -112,11 +105,10 @@ async function watchFiles(
   }
 }
 
-function report(
-  say: Output['log'],
-  { sandbox: { level, why, shares }, slow }: Walls,
-  kernel: KernelShares,
-): void {
+/** Logs what is in force, and returns it. */
+function report(say: Output['log'], { sandbox, plan, slow }: Walls, kernel: KernelShares): Sandbox {
+  const { level, why } = sandbox;
+  const shares = kernel.groups === undefined || plan === undefined ? sandbox.shares : 'kernel';
   if (level === 'none') say('warn', `hooks are off: ${why}`, { sandbox: level });
   else {
     say('info', `hooks run at sandbox level ${level}: ${why}`, { sandbox: level });
@@ -129,4 +121,5 @@ function report(
   if (slow !== undefined) {
     say('warn', 'hook processes start more slowly, as their compiled code cannot be kept', { error: slow });
   }
+  return { ...sandbox, shares };
 }
