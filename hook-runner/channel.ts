@@ -1,12 +1,12 @@
 // The channel to the API over descriptor 3. Frames in both directions are a u32 big-endian length and that many bytes of JSON.
 import { openDescriptor } from './descriptor.ts';
+import { parseExactJson } from './exact-json.ts';
 import type { FromRunner, ToRunner } from './protocol.ts';
 import {
   decodeUtf8,
   encodeUtf8,
   encodeUtf8Into,
   enqueueMicrotask,
-  parseJson,
   stringifyJson,
   withoutPrototype,
 } from './untampered.ts';
@@ -66,7 +66,7 @@ export function openChannel(onFrame: (frame: ToRunner) => void, onEnd: () => voi
 /** Parses a frame of the API. Its shape is trusted: only the API checks what it receives. */
 function parseFrame(text: string): ToRunner | undefined {
   try {
-    return parseJson(text) as ToRunner;
+    return parseExactJson(text) as ToRunner;
   } catch {
     return undefined; // not JSON
   }

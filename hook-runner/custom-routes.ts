@@ -1,6 +1,7 @@
 // The event of a custom route's handler, `HttpError`, and the response to what the handler returns or throws.
 import { bodyInit } from './bytes.ts';
 import type { HookAuth } from './calls.ts';
+import { parseExactJson } from './exact-json.ts';
 import { describeThrown, makeFault, type SourcePosition, thrownMessage } from './faults.ts';
 import { errorCodePattern } from './field-error.ts';
 import type { InvocationContext } from './invocations.ts';
@@ -69,12 +70,14 @@ function requestOf(frame: RouteInvocation['request'], signal: AbortSignal): Requ
   const url = requestUrl(frame).href;
   const bodiless = method === 'GET' || method === 'HEAD';
   const pairs = headers.map(([name, value]): [string, string] => [name, value]);
-  return new (originalRequest())(url, {
+  const request = new (originalRequest())(url, {
     method,
     headers: pairs,
     body: bodiless ? null : bodyInit(body),
     signal,
   });
+  // The standard's own `json` would round numbers, which the handler may store.
+  return Object.defineProperty(request, 'json', { value: async () => parseExactJson(await request.text()) });
 }
 
 function queryOf(frame: RouteInvocation['request']): Record<string, string> {

@@ -44,10 +44,6 @@ interface Math {
 interface IteratorConstructor {
   concat<Item>(...parts: readonly Iterable<Item>[]): IteratorObject<Item, undefined, unknown>;
 }
-interface JSON {
-  rawJSON(text: string): { readonly rawJSON: string };
-  isRawJSON(value: unknown): boolean;
-}
 
 interface ImportMeta {
   readonly url: string;

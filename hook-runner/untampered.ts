@@ -1,8 +1,25 @@
 // Primordials: built-ins as they were before the first hook file ran, so that a file that replaces them does not break the
 // runner. This is for robustness. The sandbox around the process is what protects others.
 
+/** Replaces a value while it is parsed. `source` is the text of a number, a string or a literal. */
+type Revive = (name: string, value: unknown, context: { readonly source?: string }) => unknown;
+
+declare global {
+  // Features of the engine that TypeScript's libraries do not declare yet.
+  interface JSON {
+    parse(text: string, revive: Revive): unknown;
+    rawJSON(text: string): { readonly rawJSON: string };
+  }
+}
+
 /** `JSON.parse`. */
 export const parseJson: (text: string) => unknown = JSON.parse;
+
+/** `JSON.parse` with a function that replaces values. */
+export const reviveJson: (text: string, revive: Revive) => unknown = JSON.parse;
+
+/** `JSON.rawJSON`. */
+export const rawJson: (text: string) => object = JSON.rawJSON;
 
 /** `JSON.stringify`. Returns undefined for a value that JSON cannot represent. */
 export const stringifyJson: (

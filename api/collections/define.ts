@@ -99,5 +99,13 @@ function settingFaults(field: Field): { setting: FieldSetting; reason: string }[
 function defaultFault(field: Field): string | undefined {
   if (field.default === undefined || field.default === null) return undefined;
   const reading = kinds[field.kind].reader(field)(field.default);
-  return 'reason' in reading ? reading.reason : undefined;
+  if ('reason' in reading) return reading.reason;
+  return field.kind === 'json' && isRounded(String(reading.value))
+    ? 'must not contain a number that a double cannot hold'
+    : undefined;
+}
+
+/** True when JSON comes out of a definition with other numbers: definitions are parsed when they are read. */
+function isRounded(text: string): boolean {
+  return JSON.stringify(JSON.parse(text)) !== text;
 }

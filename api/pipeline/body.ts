@@ -7,6 +7,7 @@ import type { BodyStream } from '../contract/route.ts';
 import type { RequestInfo } from '../http/request-info.ts';
 import { noteProgress } from '../http/protection/body-time.ts';
 import { uncountedBytes } from '../http/protection/memory-limit.ts';
+import { parseExactJson } from '../../storage/sql/exact-json.ts';
 import { scanJson } from '../http/protection/json-shape.ts';
 
 /** From here on, work on a body takes several milliseconds; on eight megabytes it takes a tenth of a second. */
@@ -39,7 +40,7 @@ export function bytesReader(maxBytes: number, largeBodies: LargeBodyQueue): Read
 }
 
 /**
- * Reads the body of a request as a JSON object. Throws what `ReadBytes` throws, `422 deserialization` when the body is empty
+ * Reads the body of a request as a JSON object, whose numbers are exact (`ExactNumber`). Throws what `ReadBytes` throws, `422 deserialization` when the body is empty
  * (unless it may be), of another type, encoded or not a JSON object, and `400 validation` when its shape is refused.
  */
 export type ReadJson = (
@@ -67,8 +68,7 @@ export function jsonReader(read: ReadBytes, largeBodies: LargeBodyQueue): ReadJs
 }
 
 function parseObject(bytes: Buffer): Record<string, unknown> {
-  scanJson(bytes);
-  const value = parse(bytes);
+  const value = parse(bytes, scanJson(bytes) ? parseExactJson : JSON.parse);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     fail('deserialization', 'the body must be a JSON object');
   }
@@ -102,9 +102,9 @@ async function* chunksOf(request: RequestInfo): AsyncGenerator<Buffer> {
   }
 }
 
-function parse(bytes: Buffer): unknown {
+function parse(bytes: Buffer, parseText: (text: string) => unknown): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return parseText(bytes.toString('utf8'));
   } catch (error) {
     const detail = error instanceof SyntaxError ? error.message : 'syntax error';
     fail('deserialization', `the body is not JSON: ${detail.slice(0, 200)}`);

@@ -1,4 +1,5 @@
 // Events of records and their encoding, which is made once for all streams.
+import { parseJson } from '../../storage/sql/exact-json.ts';
 import { toJson } from '../../storage/sql/json-text.ts';
 import { cursorLength } from './cursor.ts';
 
@@ -97,7 +98,13 @@ export function readEvent(
 }
 
 function parsed(json: Buffer): RecordChange['record'] {
-  return JSON.parse(json.toString());
+  const record = parseJson(json.toString());
+  if (!isObject(record)) throw new TypeError('an event whose record is no object');
+  return record;
+}
+
+function isObject(value: unknown): value is RecordChange['record'] {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The JSON of an event, as bytes shared with its frame. */

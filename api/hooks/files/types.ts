@@ -5,6 +5,7 @@ import type { AppDefinition, CollectionDefinition, Field } from '../../../storag
 import { shownFields, usersCollection, usersId } from '../../../storage/workspace/identities.ts';
 
 const declarations = new URL('../../../hook-runner/hooks.d.ts', import.meta.url);
+const numbers = new URL('../../../hook-runner/numbers.d.ts', import.meta.url);
 const globals = new URL('../../../hook-runner/globals.d.ts', import.meta.url);
 
 /** The same with what editors know by themselves, for a type checker that knows none of it. */
@@ -16,6 +17,7 @@ export async function declareCheckedTypes(app: AppDefinition): Promise<string> {
 export async function declareTypes(app: AppDefinition): Promise<string> {
   const collections = [...app.collections.values(), usersCollection(app)];
   return `${await readFile(declarations, 'utf8')}
+${await readFile(numbers, 'utf8')}
 /** The collections of this app. */
 interface HookCollections {
 ${collections.map(declareFields).join('\n')}

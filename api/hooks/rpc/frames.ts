@@ -1,6 +1,7 @@
 // Frames on a runner's channel: u32 big-endian length, then one JSON object in UTF-8. What comes in was written by a tenant, so
 // it is measured before it is parsed.
 import { isUtf8 } from 'node:buffer';
+import { parseExactJson, parseJson } from '../../../storage/sql/exact-json.ts';
 import { fail } from '../../errors.ts';
 
 const headBytes = 4;
@@ -89,10 +90,10 @@ function decode(bytes: Buffer, start: number, end: number): Record<string, unkno
   if (text.includes('\ufffd') && !isUtf8(bytes.subarray(start, end))) {
     throw new ProtocolError('a frame that is not UTF-8');
   }
-  checkSize(bytes, start, end);
+  const parse = checkSize(bytes, start, end) ? parseExactJson : parseJson;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parse(text);
   } catch {
     throw new ProtocolError('a frame that is not JSON');
   }
@@ -100,10 +101,11 @@ function decode(bytes: Buffer, start: number, end: number): Record<string, unkno
   return value;
 }
 
-/** Counts what JSON.parse would have to build, and how deep. */
-function checkSize(bytes: Buffer, start: number, end: number): void {
+/** Counts what a parser would have to build, and how deep. Returns true when a number has an exponent. */
+function checkSize(bytes: Buffer, start: number, end: number): boolean {
   let depth = 0;
   let tokens = 0;
+  let hasExponent = false;
   for (let at = start; at < end; at++) {
     const byte = bytes[at] ?? 0;
     if (byte === 0x22) {
@@ -114,9 +116,15 @@ function checkSize(bytes: Buffer, start: number, end: number): void {
       if (++depth > maxDepth) throw new ProtocolError(`a frame nested deeper than ${maxDepth}`);
     } else if (byte === 0x7d || byte === 0x5d) depth--;
     else if (byte === 0x2c || byte === 0x3a) tokens++;
+    else if ((byte | 0x20) === 0x65 && isDigit(bytes[at - 1] ?? 0)) hasExponent = true;
   }
   // A number or a literal stands behind a comma, a colon or a bracket: those are counted in its place.
   if (tokens > 2 * maxTokens) throw new ProtocolError(`a frame of more than ${maxTokens} values`);
+  return hasExponent;
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39;
 }
 
 function findStringEnd(bytes: Buffer, start: number, end: number): number {

@@ -1,12 +1,15 @@
 // Checks the shape of JSON before it is parsed. `JSON.parse` of 8 MiB of `[` blocks the event loop for a second, and nesting
 // 100,000 deep can be stored as jsonb but breaks every list that contains it.
 import { isUtf8 } from 'node:buffer';
+import { isOutOfRange } from '../../../storage/sql/exact-number.ts';
 import { fail } from '../../errors.ts';
 
 const maxDepth = 64;
 const maxTokens = 100_000;
-/** Parsing megabytes of digits takes long, and a double holds 17 of them. */
+/** Parsing megabytes of digits takes long. */
 const maxDigits = 1_000;
+/** A double holds any number of that length. */
+const doubleDigits = 15;
 
 /** The length of `false`. */
 const maxWordLength = 5;
@@ -25,16 +28,18 @@ interface Scan {
   at: number;
   tokens: number;
   open: (Set<string> | null)[];
+  hasLongNumber: boolean;
 }
 
 /**
- * Checks the shape of a JSON text; its syntax is left to the parser. Throws `400 validation` for nesting deeper than 64, more
+ * Checks the shape of a JSON text; its syntax is left to the parser. Returns true when it has numbers that a double may not
+ * hold. Throws `400 validation` for nesting deeper than 64, more
  * than 100,000 tokens, NUL characters, lone surrogates, numbers that are not finite, `__proto__` and duplicate keys. Throws
  * `422 deserialization` for bytes that are not UTF-8 and for words longer than any of JSON.
  */
-export function scanJson(bytes: Buffer): void {
+export function scanJson(bytes: Buffer): boolean {
   if (!isUtf8(bytes)) fail('deserialization', 'the body is not UTF-8');
-  const scan: Scan = { bytes, at: 0, tokens: 0, open: [] };
+  const scan: Scan = { bytes, at: 0, tokens: 0, open: [], hasLongNumber: false };
   while (scan.at < bytes.length) {
     const byte = bytes[scan.at] ?? 0;
     if (byte === quote) scanString(scan);
@@ -45,6 +50,7 @@ export function scanJson(bytes: Buffer): void {
     } else if (byte === 0x2d || (byte >= 0x30 && byte <= 0x39)) scanNumber(scan);
     else scanOther(scan, byte);
   }
+  return scan.hasLongNumber;
 }
 
 function count(scan: Scan): void {
@@ -95,9 +101,10 @@ function scanNumber(scan: Scan): void {
   const length = scan.at - start;
   if (length > maxDigits) fail('validation', `a number has more than ${maxDigits} digits`);
   // A double overflows at 309 digits; without an exponent a shorter number cannot.
-  if ((exponent || length > 300) && Math.abs(Number(bytes.toString('latin1', start, scan.at))) === Infinity) {
-    fail('validation', 'a number is not finite');
+  if ((exponent || length > 300) && isOutOfRange(bytes.toString('latin1', start, scan.at))) {
+    fail('validation', 'a number is not finite, or too close to zero');
   }
+  scan.hasLongNumber ||= exponent || length > doubleDigits;
 }
 
 function scanString(scan: Scan): void {

@@ -1,9 +1,13 @@
-// Field kind `json`: any JSON value but null, which clears the field.
+// Field kind `json`: any JSON value but null, which clears the field. Numbers keep all of their digits.
 import { textFault } from '../../sql/characters.ts';
+import { parseJson } from '../../sql/exact-json.ts';
+import { type ExactNumber, isOutOfRange } from '../../sql/exact-number.ts';
 import { JsonText } from '../../sql/json-text.ts';
 import { type Kind, noFaults, pointsNowhere } from './kind.ts';
 
 const maxDepth = 64;
+/** Of one number. */
+const maxDigits = 1_000;
 
 /** Any JSON value. Bodies are scanned before they are parsed, but values of hooks are not, so everything is checked here. */
 export const json: Kind = {
@@ -22,7 +26,7 @@ export const json: Kind = {
     return reason === undefined ? { value: JSON.stringify(value) } : { reason };
   },
   fromDatabase: (text) => new JsonText(String(text)),
-  shown: (stored) => JSON.parse(String(stored)),
+  shown: (stored) => parseJson(String(stored)),
   pointsTo: pointsNowhere,
   hookType: () => 'any',
 };
@@ -37,10 +41,16 @@ function valueFault(value: unknown, depth: number): string | undefined {
     case 'boolean':
       return undefined;
     case 'object':
-      return value === null ? undefined : containerFault(value, depth);
+      if (value === null) return undefined;
+      return JSON.isRawJSON(value) ? numberFault(value) : containerFault(value, depth);
     default:
       return 'must be a JSON value';
   }
+}
+
+function numberFault({ rawJSON }: ExactNumber): string | undefined {
+  if (rawJSON.length > maxDigits) return `must not contain a number of more than ${maxDigits} digits`;
+  return isOutOfRange(rawJSON) ? 'must not contain a number beyond the range of a double' : undefined;
 }
 
 function containerFault(value: object, depth: number): string | undefined {

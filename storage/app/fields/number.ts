@@ -1,5 +1,6 @@
 // Field kind `number`: a finite double; `min` and `max` are values.
 import type { Field } from '../../definition.ts';
+import { toDouble } from '../../sql/exact-number.ts';
 import { asStored, type Kind, type ParsedValue, pointsNowhere, type SettingFault } from './kind.ts';
 
 /** A finite IEEE 754 double. */
@@ -19,7 +20,15 @@ export const number: Kind = {
   hookType: () => 'number',
 };
 
-function read(value: unknown, { min, max }: Field): ParsedValue {
+const digits = /^-?\d+$/;
+
+/** Rounds decimals, as everybody expects of a double, but no whole number: it may be an id. */
+function read(given: unknown, { min, max }: Field): ParsedValue {
+  const isExact = JSON.isRawJSON(given);
+  if (isExact && digits.test(given.rawJSON)) {
+    return { reason: 'must be a number that a double can hold; a json or text field keeps more digits' };
+  }
+  const value = isExact ? toDouble(given) : given;
   if (typeof value !== 'number' || !Number.isFinite(value)) return { reason: 'must be a number' };
   if (min !== undefined && value < min) return { reason: `must be at least ${min}` };
   if (max !== undefined && value > max) return { reason: `must be at most ${max}` };

@@ -1,4 +1,5 @@
 // A filter that is resolved against its collection: every operand has a type, every name is a column.
+import type { ExactNumber } from '../../sql/exact-number.ts';
 import type { Comparable } from '../fields/kind.ts';
 import type { FilterSource } from './source.ts';
 import type { Operator, RequestPart } from './parse/tree.ts';
@@ -7,7 +8,7 @@ import type { Operator, RequestPart } from './parse/tree.ts';
 export type ScalarType = Exclude<Comparable, 'json'>;
 
 /** A value of a scalar type. An instant is in milliseconds since 1970, a UUID is its lower-case text. */
-export type Scalar = string | number | boolean;
+export type Scalar = string | number | ExactNumber | boolean;
 
 /** A step from a record to the record that a relation field points to, or from a profile to its user. */
 export interface Hop {
@@ -145,6 +146,11 @@ function columnsOf(condition: Condition): ColumnTerm[] {
     case 'empty':
       return [condition.term].filter(isColumn);
   }
+}
+
+/** True for a `number` field. It holds a double, and what it is compared with is rounded to one. */
+export function isDouble(term: Term): boolean {
+  return term.kind === 'column' && term.type === 'number';
 }
 
 /** True for a column. */

@@ -1,6 +1,7 @@
 // A condition as a predicate over records in memory: compiled once, for streams and for records that are not stored
 // yet.
-import { type ColumnTerm, type Condition, hopPath, type Term, type Truth } from './condition.ts';
+import { type ColumnTerm, type Condition, hopPath, isDouble, type Term, type Truth } from './condition.ts';
+import { toDouble } from '../../sql/exact-number.ts';
 import { JsonText } from '../../sql/json-text.ts';
 import type { WorkBudget } from './work-budget.ts';
 import { decideComparison, type Found, readRequest, type RequestValues } from './request.ts';
@@ -48,7 +49,7 @@ export function compilePredicate(condition: Condition): Predicate {
     }
     case 'compare': {
       const { operator } = condition;
-      const [left, right] = [reader(condition.left), reader(condition.right)];
+      const [left, right] = comparedReaders(condition.left, condition.right);
       return (subject, request) => {
         const [one, other] = [left(subject, request), right(subject, request)];
         if (subject.budget !== undefined) spendOn(subject.budget, one, other);
@@ -56,6 +57,21 @@ export function compilePredicate(condition: Condition): Predicate {
       };
     }
   }
+}
+
+function comparedReaders(left: Term, right: Term): [TermReader, TermReader] {
+  const readers: [TermReader, TermReader] = [reader(left), reader(right)];
+  return isDouble(left) || isDouble(right) ? [rounded(readers[0]), rounded(readers[1])] : readers;
+}
+
+/** Reads numbers as doubles. */
+function rounded(read: TermReader): TermReader {
+  return (subject, request) => {
+    const found = read(subject, request);
+    return typeof found === 'object' && JSON.isRawJSON(found?.value)
+      ? { ...found, value: toDouble(found.value) }
+      : found;
+  };
 }
 
 function spendOn(budget: WorkBudget, left: Found, right: Found): void {
@@ -144,7 +160,8 @@ function jsonValue(value: unknown): Found {
     case 'boolean':
       return { kind: 'value', type: 'boolean', value };
     default:
-      return value === undefined || value === null ? null : 'composite';
+      if (value === undefined || value === null) return null;
+      return JSON.isRawJSON(value) ? { kind: 'value', type: 'number', value } : 'composite';
   }
 }
 
@@ -154,7 +171,7 @@ const position = /^\d+$/;
 function follow(value: unknown, path: readonly string[]): unknown {
   let place = value;
   for (const step of path) {
-    if (typeof place !== 'object' || place === null) return undefined;
+    if (typeof place !== 'object' || place === null || JSON.isRawJSON(place)) return undefined;
     // The members of an array are its items. Its length is none.
     const member = !Array.isArray(place) ? step : position.test(step) ? Number(step) : undefined;
     place = member === undefined ? undefined : Object.getOwnPropertyDescriptor(place, member)?.value;

@@ -75,7 +75,7 @@ function readJson(value: unknown, readAs: RequestTerm['readAs']): Requested {
   if (value === undefined) return 'absent';
   if (value === null) return null;
   if (typeof value === 'boolean') return { kind: 'value', type: 'boolean', value };
-  if (typeof value === 'number') return { kind: 'value', type: 'number', value };
+  if (typeof value === 'number' || JSON.isRawJSON(value)) return { kind: 'value', type: 'number', value };
   if (typeof value !== 'string' || parseScalar.text(value) === undefined) return 'shapeless';
   const read = readAs === 'datetime' || readAs === 'uuid' ? parseScalar[readAs](value) : undefined;
   return read === undefined || readAs === undefined

@@ -9,6 +9,8 @@ export type Told = Readonly<Record<string, unknown>>;
 /** One open WebSocket. */
 export class SocketClient {
   readonly told: Told[] = [];
+  /** The same as it came. */
+  readonly texts: string[] = [];
   readonly socket: WebSocket;
   /** Code and reason with which it was closed. */
   readonly closed: Promise<{ code: number; reason: string }>;
@@ -18,6 +20,7 @@ export class SocketClient {
   constructor(socket: WebSocket) {
     this.socket = socket;
     socket.addEventListener('message', ({ data }) => {
+      this.texts.push(String(data));
       this.told.push(JSON.parse(String(data)));
       this.#wake();
     });

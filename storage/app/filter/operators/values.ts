@@ -1,5 +1,6 @@
 // Reads texts as values of the other types, and orders two values of one type.
 import { textFault } from '../../../sql/characters.ts';
+import { compareNumbers, type ExactNumber, exactNumber, isOutOfRange } from '../../../sql/exact-number.ts';
 import { datetime } from '../../fields/datetime.ts';
 import { isUuid } from '../../../sql/ids.ts';
 import type { Scalar, ScalarType } from '../condition.ts';
@@ -11,14 +12,17 @@ const dayPattern = /^\d{4}-\d\d-\d\d$/;
 /** Reads a text as a value of a type; undefined when it is none. */
 export const parseScalar: Record<ScalarType, (text: string) => Scalar | undefined> = {
   text: (text) => textFault(text) === undefined ? text : undefined,
-  number: (text) => {
-    const value = numberPattern.test(text) ? Number(text) : NaN;
-    return Number.isFinite(value) ? value : undefined;
-  },
+  number: parseNumber,
   boolean: (text) => text === 'true' ? true : text === 'false' ? false : undefined,
   datetime: parseInstant,
   uuid: (text) => isUuid(text) ? text.toLowerCase() : undefined,
 };
+
+/** Reads a number, which may have zeros in front; undefined for other texts, and beyond the range of a double. */
+export function parseNumber(text: string): number | ExactNumber | undefined {
+  const isNumber = numberPattern.test(text) && !isOutOfRange(text);
+  return isNumber ? exactNumber(text.replace(/^(-?)0+(?=\d)/, '$1')) : undefined;
+}
 
 /** Reads RFC 3339, also with a space for its `T`, and a day alone, which is its first moment in UTC. */
 function parseInstant(text: string): number | undefined {
@@ -31,7 +35,14 @@ function parseInstant(text: string): number | undefined {
 export function compareScalars(left: Scalar, right: Scalar): number {
   if (left === right) return 0;
   if (typeof left === 'string' && typeof right === 'string') return orderTexts(left, right);
+  if (typeof left === 'object' || typeof right === 'object') {
+    return isNumber(left) && isNumber(right) ? compareNumbers(left, right) : NaN;
+  }
   return left < right ? -1 : left > right ? 1 : NaN;
+}
+
+function isNumber(value: Scalar): value is number | ExactNumber {
+  return typeof value === 'number' || typeof value === 'object';
 }
 
 /**

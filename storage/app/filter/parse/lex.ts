@@ -1,5 +1,7 @@
 // Splits a filter's text into tokens, each with its position.
 import { countCharacters, textFault } from '../../../sql/characters.ts';
+import type { ExactNumber } from '../../../sql/exact-number.ts';
+import { parseNumber } from '../operators/values.ts';
 import { FilterError, quoted } from './error.ts';
 import type { Operator } from './tree.ts';
 
@@ -14,7 +16,7 @@ export type Token =
   /** The names after an `@`, without it. */
   | { kind: 'outside'; names: readonly string[]; at: number }
   | { kind: 'text'; value: string; at: number }
-  | { kind: 'number'; value: number; written: string; at: number }
+  | { kind: 'number'; value: number | ExactNumber; written: string; at: number }
   | { kind: 'end'; at: number };
 
 const tokenPattern = new RegExp(
@@ -55,9 +57,9 @@ function read(piece: string, groups: Readonly<Record<string, string | undefined>
 }
 
 function readNumber(written: string, at: number): Token {
-  const value = Number(written);
-  if (Number.isFinite(value)) return { kind: 'number', value, written, at };
-  throw new FilterError('parse_error', `${quoted(written)} is too large a number`, at);
+  const value = parseNumber(written);
+  if (value !== undefined) return { kind: 'number', value, written, at };
+  throw new FilterError('parse_error', `${quoted(written)} is too large a number, or too close to zero`, at);
 }
 
 /** As in JSON, and the quotes. `\%` stays as it is: in a pattern it is a percent sign, written `\\%` or `\%`. */

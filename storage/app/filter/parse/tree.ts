@@ -1,4 +1,5 @@
 // The tree of a parsed filter, before anything is known of the collection.
+import type { ExactNumber } from '../../../sql/exact-number.ts';
 
 /** Comparing operators. Their meanings are in `operators.ts`. */
 export type Operator = '=' | '!=' | '>' | '>=' | '<' | '<=' | '~' | '!~';
@@ -9,7 +10,7 @@ export type RequestPart = 'auth' | 'body' | 'query' | 'method';
 /** A literal. `written` is its source for numbers and truth values, its value for texts. */
 export type Literal =
   | { kind: 'text'; value: string; written: string; at: number }
-  | { kind: 'number'; value: number; written: string; at: number }
+  | { kind: 'number'; value: number | ExactNumber; written: string; at: number }
   | { kind: 'boolean'; value: boolean; written: string; at: number };
 
 /** One side of a comparison. */

@@ -1,5 +1,6 @@
 // Writes one comparison in SQL. `to-sql.ts` names the columns.
-import type { ColumnTerm, ScalarType, ValueTerm } from '../condition.ts';
+import { type ColumnTerm, isDouble, type ScalarType, type ValueTerm } from '../condition.ts';
+import { toDouble } from '../../../sql/exact-number.ts';
 import type { Test } from '../fold.ts';
 import { comparedAs, type Meaning, operators } from '../operators/operators.ts';
 import { isPattern, likePattern, likePatternSql } from '../operators/pattern.ts';
@@ -21,11 +22,11 @@ export function comparisonSql(test: Test, writeColumn: ColumnWriter, parameters:
   const { operator, left, right } = test;
   const meaning = operators[operator];
   if (left.type === 'json' || right.type === 'json') {
-    return jsonTest(
-      meaning,
+    const sides: [Side, Side] = [
       makeSide(left, writeColumn, parameters),
       makeSide(right, writeColumn, parameters),
-    );
+    ];
+    return jsonTest(meaning, sides, isDouble(left) || isDouble(right) ? 'number' : 'numeric');
   }
   const type = comparedAs(meaning, left.type, right.type);
   if (type === undefined) return 'false';
@@ -54,11 +55,14 @@ function emptySql(term: ColumnTerm, column: string, parameters: BoundParameters)
     : `${column} is null`;
 }
 
+/** A type in which SQL compares. JSON holds numbers as `numeric`, with all of their digits. */
+type SqlType = ScalarType | 'numeric';
+
 /** One side of a comparison. It binds its parameters when its SQL is first read, because unused ones are an error. */
 interface Side {
   /** Types that its values may have. */
   readonly types: readonly ScalarType[];
-  as(type: ScalarType): string;
+  as(type: SqlType): string;
   /** The side as the pattern of `~`. */
   asPattern(): string;
   /** The test that it has a value of the type; undefined when `types` alone decide. */
@@ -78,27 +82,31 @@ function makeSide(
     : columnSide(term.type, once(() => writeColumn(term)));
 }
 
-function rightSide(meaning: Meaning, right: Side, type: ScalarType): string {
+function rightSide(meaning: Meaning, right: Side, type: SqlType): string {
   return meaning.pattern ? right.asPattern() : right.as(type);
 }
 
-const casts: Record<ScalarType, string> = {
+const casts: Record<SqlType, string> = {
   text: '::text',
   number: '::double precision',
+  numeric: '::text::numeric',
   // Through text: the driver would convert these two by itself.
   boolean: '::text::boolean',
   datetime: '::text::timestamptz',
   uuid: '::uuid',
 };
 
-function bind(parameters: BoundParameters, value: string | number, type: ScalarType): string {
+function bind(parameters: BoundParameters, value: string | number, type: SqlType): string {
   parameters.params.push(value);
   return `$${parameters.firstParameter + parameters.params.length - 1}${casts[type]}`;
 }
 
-function bindValue(parameters: BoundParameters, { type, value }: ValueTerm, wanted: ScalarType): string {
+function bindValue(parameters: BoundParameters, { type, value }: ValueTerm, wanted: SqlType): string {
+  if (typeof value === 'object') {
+    return bind(parameters, wanted === 'numeric' ? value.rawJSON : toDouble(value), wanted);
+  }
   const held = type === 'datetime' ? new Date(Number(value)).toISOString() : value;
-  return bind(parameters, typeof held === 'boolean' ? String(held) : held, wanted);
+  return bind(parameters, typeof held === 'boolean' || wanted === 'numeric' ? String(held) : held, wanted);
 }
 
 function valueSide(term: ValueTerm, parameters: BoundParameters): Side {
@@ -114,7 +122,7 @@ function valueSide(term: ValueTerm, parameters: BoundParameters): Side {
 }
 
 function columnSide(type: ScalarType, column: () => string): Side {
-  const as = (wanted: ScalarType) => wanted === type ? column() : `(${column()}::text)`;
+  const as = (wanted: SqlType) => wanted === type ? column() : `(${column()}::text)`;
   return {
     types: [type],
     as,
@@ -139,7 +147,7 @@ const jsonTypes: ReadonlyMap<ScalarType, string> = new Map([
 
 function jsonSide(term: ColumnTerm, writeColumn: ColumnWriter, parameters: BoundParameters): Side {
   const place = once(() => placeSql(term, writeColumn(term), parameters));
-  const as = (type: ScalarType) => type === 'text' ? `(${place()} #>> '{}')` : `${place()}${jsonCasts(type)}`;
+  const as = (type: SqlType) => type === 'text' ? `(${place()} #>> '{}')` : `${place()}${jsonCasts(type)}`;
   return {
     types: [...jsonTypes.keys()],
     as,
@@ -149,8 +157,8 @@ function jsonSide(term: ColumnTerm, writeColumn: ColumnWriter, parameters: Bound
   };
 }
 
-function jsonCasts(type: ScalarType): string {
-  return type === 'number' ? '::double precision' : '::boolean';
+function jsonCasts(type: SqlType): string {
+  return type === 'numeric' ? '::numeric' : type === 'number' ? '::double precision' : '::boolean';
 }
 
 function placeSql({ path }: ColumnTerm, column: string, parameters: BoundParameters): string {
@@ -170,9 +178,15 @@ function bindStep(parameters: BoundParameters, step: string): string {
  * A comparison with a JSON value. Its type is known row by row, and a cast must only be evaluated where it fits. `case`
  * guarantees that order: https://www.postgresql.org/docs/18/sql-expressions.html#SYNTAX-EXPRESS-EVAL
  */
-function jsonTest(meaning: Meaning, left: Side, right: Side): string {
+function jsonTest(
+  meaning: Meaning,
+  [left, right]: readonly [Side, Side],
+  numbers: 'number' | 'numeric',
+): string {
   const types = commonTypes(meaning, left, right);
   const branches: string[] = [];
+  const compared = (as: SqlType, type: ScalarType) =>
+    meaning.sql(left.as(as), rightSide(meaning, right, as), type);
   const when = (conditions: (string | undefined)[], glue: string, result: string) => {
     branches.push(
       `when ${conditions.filter((condition) => condition !== undefined).join(glue)} then ${result}`,
@@ -183,7 +197,7 @@ function jsonTest(meaning: Meaning, left: Side, right: Side): string {
     when(
       [left.hasType(type), right.hasType(type)],
       ' and ',
-      meaning.sql(left.as(type), rightSide(meaning, right, type), type),
+      compared(type === 'number' ? numbers : type, type),
     );
   }
   return branches.length === 0 ? 'false' : `case ${branches.join(' ')} else false end`;

@@ -106,7 +106,7 @@ describe('injection', () => {
       firstParameter: 7,
     });
     expectParametersOnly(text, params, 7);
-    expect(params).toEqual(['drop', 'select', '__proto__', 1]);
+    expect(params).toEqual(['drop', 'select', '__proto__', '1']);
     expect(text).not.toMatch(/drop|__proto__/);
   });
 

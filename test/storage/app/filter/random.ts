@@ -34,6 +34,8 @@ const texts = [
   '2026-01-02T03:04:05.678Z',
   '019b1f2e-0000-7000-8000-00000000000a',
 ] as const;
+/** Numbers that a double cannot hold, as JSON or a body may have them. */
+const exact = ['9007199254740993', '0.1000000000000000055', '-1e-320', '-00009007199254740993.0'];
 const numbers = [0, -0, 1, 5, -1, 0.1, 1.5, 1e308, 5e-324, 9007199254740993];
 const instants = [
   '2026-01-02T03:04:05.678Z',
@@ -49,7 +51,14 @@ const text = fc.constantFrom(...texts);
 const number = fc.constantFrom(...numbers);
 const instant = fc.constantFrom(...instants);
 const uuid = fc.constantFrom(...uuids);
-const scalar = fc.oneof(text, number, fc.boolean(), fc.constant(null));
+const exactNumber = fc.constantFrom(...exact);
+const scalar = fc.oneof(
+  text,
+  number,
+  fc.constantFrom(...exact.slice(0, 3)).map(JSON.rawJSON),
+  fc.boolean(),
+  fc.constant(null),
+);
 const json = fc.oneof(
   scalar,
   fc.record(
@@ -94,9 +103,12 @@ export const request: fc.Arbitrary<RequestValues> = fc.record({
   )),
   body: fc.record({ x: fc.oneof(scalar, instant, uuid, json), y: scalar }, { requiredKeys: [] }),
   method: fc.constantFrom('GET', 'a'),
-  query: fc.record({ x: fc.oneof(text, instant, uuid, fc.constantFrom('5', '1.5', 'true', 'x\0')) }, {
-    requiredKeys: [],
-  }),
+  query: fc.record(
+    { x: fc.oneof(text, instant, uuid, fc.constantFrom('5', '1.5', ...exact, 'true', 'x\0')) },
+    {
+      requiredKeys: [],
+    },
+  ),
 });
 
 function quoted(value: string): string {
@@ -116,7 +128,7 @@ const columns: readonly (readonly [names: readonly string[], literal: fc.Arbitra
   ], text.map(quoted)],
   [['mail', 'owner.email'], fc.constantFrom("'ada@example.com'", "'ADA%'")],
   [['state'], fc.constantFrom("'draft'", "'public'", "'raf'")],
-  [['views', 'likes', 'author.age'], number.map(String)],
+  [['views', 'likes', 'author.age'], fc.oneof(number.map(String), exactNumber)],
   [['done', 'owner.verified'], fc.constantFrom('true', 'false')],
   [['due', 'created_at', 'updated_at', 'author.created_at', 'owner.last_login', '@now'], instant.map(quoted)],
   [['id', 'file', 'author', 'author.id', 'author.company', 'editor', 'owner', 'owner.id'], uuid.map(quoted)],
@@ -134,7 +146,7 @@ const columns: readonly (readonly [names: readonly string[], literal: fc.Arbitra
       'other.a',
       'author.meta.a',
     ],
-    fc.oneof(text.map(quoted), number.map(String), fc.constantFrom('true', 'false')),
+    fc.oneof(text.map(quoted), number.map(String), exactNumber, fc.constantFrom('true', 'false')),
   ],
   [
     ['@request.auth.id', '@request.auth.email', '@request.body.x', '@request.body.y', '@request.query.x'],
@@ -147,6 +159,7 @@ function scalarLiteral(): fc.Arbitrary<string> {
   return fc.oneof(
     text.map(quoted),
     number.map(String),
+    exactNumber,
     instant.map(quoted),
     uuid.map(quoted),
     fc.constantFrom('true', 'false'),

@@ -39,7 +39,7 @@ const constants = new Set([
 
 const words = new Set(
   ('true false and or not is null exists select from where as case when then else end like escape collate ' +
-    'text uuid boolean timestamptz double precision coalesce jsonb_typeof jsonb_extract_path lower replace strpos ' +
+    'text uuid boolean timestamptz double precision numeric coalesce jsonb_typeof jsonb_extract_path lower replace strpos ' +
     'char_length')
     .split(' '),
 );
