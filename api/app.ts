@@ -12,7 +12,7 @@ import { readRequestInfo, type RequestInfo } from './http/request-info.ts';
 import { bodyLength, renderBody } from './http/response-body.ts';
 import { mountRoutes, type RouteMatch } from './http/router.ts';
 import { authenticate, refuseForeignOrigin } from './pipeline/authenticate.ts';
-import { requireScope } from './pipeline/authorize.ts';
+import { requireOwnRoute, requireScope } from './pipeline/authorize.ts';
 import { refuseLongBody } from './pipeline/body.ts';
 import { readCheckedBody } from './pipeline/checked-body.ts';
 import { preflightResponse } from './pipeline/cors.ts';
@@ -83,12 +83,13 @@ async function respond(
   const ready = match.route?.beforeSetup === true ? undefined : requireReady(deps, pipeline);
   if (ready !== undefined) await ready;
   const route = match.route ?? refuseWithoutRoute(match);
+  const params = pathParameters(request);
+  if (request.appHost !== undefined) requireOwnRoute(request.appHost, route, params);
   if (route.readsBody !== true) refuseLongBody(request, deps.config.http.max_body_bytes);
   if (route.refusesForeignOrigin === true) await refuseForeignOrigin(request, pipeline.authenticator);
 
   const authenticated = route.scope === 'open' ? null : authenticate(request, pipeline.authenticator);
   const principal = log.principal = authenticated instanceof Promise ? await authenticated : authenticated;
-  const params = pathParameters(request);
   const { workspace } = params;
   requireScope(route, principal, params);
   const found = findTarget(deps.definitions, params);
@@ -99,7 +100,7 @@ async function respond(
   if (route.readsBody === true) request.reserve(openFileBytes);
   if (route.needsDisk === true) deps.disk.requireSpace();
   const overrides: ResponseOverrides = { status: undefined, headers: [] };
-  const context = createContext(pipeline, request, { principal, params, target, overrides });
+  const context = createContext(deps, request, { principal, params, target, overrides });
   const admitted = route.admit?.(context);
   context.admitted = admitted instanceof Promise ? await admitted : admitted;
   if (route.body !== undefined) {

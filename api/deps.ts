@@ -15,6 +15,7 @@ import type { Revocations } from './auth/tokens/revocations.ts';
 import type { SigningKeys } from './auth/tokens/signing-keys.ts';
 import type { AccessTokens } from './auth/tokens/tokens.ts';
 import type { Egress } from './egress/client.ts';
+import type { Hosts } from './http/hosts/hosts.ts';
 import type { Hooks } from './hooks/ports.ts';
 import type { MailQueue } from './mail/message.ts';
 import type { Observe } from './logging/events.ts';
@@ -34,6 +35,8 @@ import type { Quotas } from './usage/quotas.ts';
 /** The parts of one API process. */
 export interface Deps {
   config: Config;
+  /** The names of the server and of its apps. */
+  hosts: Hosts;
   /** The clock, which a request reads once. */
   now: () => Date;
   /** Makes a UUID of version 7. */

@@ -22,6 +22,7 @@ import { handleCall } from './app-api/calls.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
 import { settleTombstones } from './hooks/files/tombstones.ts';
 import { startSweeping, type Sweeping } from './files/sweeping.ts';
+import { Hosts } from './http/hosts/hosts.ts';
 import { type OpenServer, openServer } from './http/server.ts';
 import { Mailer } from './mail/mailer.ts';
 import { collectWhenIdle } from './process/idle-collection.ts';
@@ -72,6 +73,7 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const { hooks, receive } = createHooks(parts, hookPorts(() => deps, start));
   const deps: Deps = {
     ...parts,
+    hosts: new Hosts(config.http),
     provisioning,
     upkeep,
     definitions,
@@ -155,6 +157,7 @@ async function openHttp(
   const listener = limitRequests(nodeListener(createHttpApp(deps, guards, routes)), deps, guards);
   const server = await openServer(listener, {
     ...http,
+    hosts: deps.hosts,
     refusals: guards.refusals,
     isShared: api.workers > 1,
     isFirst: worker === 0 && !successor,

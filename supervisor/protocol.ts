@@ -12,6 +12,7 @@ export interface Config {
     max_body_bytes: number;
     trust_proxy: boolean;
     hosts: readonly string[];
+    app_domain: string;
     keep_alive_ms: number;
   };
   rate_limit: { enabled: boolean; per_second: number; burst: number };

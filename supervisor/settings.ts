@@ -41,6 +41,11 @@ const hostPattern = textKind(
   // `auto` was a choice of an earlier release, and would now be taken for a host of that name.
   (value) => value !== 'auto' && /^([A-Za-z0-9._-]{1,253}|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.test(value),
 );
+const domain = textKind(
+  'a domain like apps.example.com in ASCII, or empty',
+  (value) =>
+    value === '' || /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$/i.test(value),
+);
 const httpUrl = textKind(
   'an http or https URL, or empty',
   (value) => value === '' || /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
@@ -97,6 +102,11 @@ export const settings: SettingsOf<Config> = {
       listKind(hostPattern),
       [],
       'Names that `Host` may have, each with any port unless it says one. Empty: any name. `/healthz` and `/readyz` accept every name.',
+    ),
+    app_domain: row(
+      domain,
+      '',
+      'Domain below which every app has an origin of its own, `<app>--<workspace>.<domain>`. Empty: only below `localhost`.',
     ),
     keep_alive_ms: row(
       integerKind(1_000, 3_600_000),

@@ -17,3 +17,14 @@ export function canWait({ path, readsBody }: Pick<AnyRoute, 'path' | 'readsBody'
 export function whoMayCall({ scope }: Pick<AnyRoute, 'scope'>): string {
   return scopes[scope].who;
 }
+
+/** What the end-users of a workspace come in by. */
+const userAuth =
+  /^\/api\/workspaces\/:workspace\/auth\/(?:users|otp|totp|oauth\/:provider|sessions|me|verify-email|password-reset|email-change)(?:\/|$)/;
+const everywhere = new Set(['/healthz', '/readyz', '/_/auth/refresh', '/_/auth/logout']);
+
+/** True for routes that are also at the origin of each app: its API, and the sign-in of its users. */
+export function isForAppHosts({ path }: Pick<AnyRoute, 'path'>): boolean {
+  return path.startsWith('/api/workspaces/:workspace/apps/:app/') || userAuth.test(path) ||
+    everywhere.has(path);
+}

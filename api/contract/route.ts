@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Deps } from '../deps.ts';
 import type { ErrorCode, FieldError } from '../errors.ts';
 import type { HeaderList } from '../http/header-list.ts';
+import type { AppHost } from '../http/hosts/hosts.ts';
 import type { PageMemory } from '../records/page-memory.ts';
 import type { Schema } from './schema.ts';
 import type { Principal, Scope } from '../scope.ts';
@@ -76,6 +77,8 @@ export interface RequestContext<Path extends string, S extends Scope, Query, Bod
   params: Readonly<Record<ParamNames<Path>, string>>;
   target: RouteTarget<Path>;
   principal: PrincipalOf<S>;
+  /** The app whose origin the request is for; undefined at the server's own. */
+  appHost: AppHost | undefined;
   query: Query;
   body: Body;
   /** The result of the route's `admit`. */

@@ -4,6 +4,7 @@ import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import type { HookAuth } from '../../hook-runner/calls.ts';
 import type { HeaderList } from '../http/header-list.ts';
+import type { AppHost } from '../http/hosts/hosts.ts';
 import type { Principal } from '../scope.ts';
 import type { LogEntry } from './logs/log.ts';
 
@@ -170,6 +171,8 @@ export interface CustomRequest {
   body: () => Promise<Buffer>;
   principal: Principal | null;
   requestId: string;
+  /** The app, for a request at its own origin; undefined for one at that of the server. */
+  appHost: AppHost | undefined;
 }
 
 /** The latest log lines of an app's hooks. */

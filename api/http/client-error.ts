@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { currentResponse } from './node-internals.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { HeaderList } from './header-list.ts';
-import { type IsKnownHost, unknownHost } from './hosts.ts';
+import { type Hosts, noAppHost, unknownHost } from './hosts/hosts.ts';
 import { writeHead } from './response-headers.ts';
 import { lastResponseHeaders, writeLastResponse } from './last-response.ts';
 import type { Refusals } from './protection/refusals.ts';
@@ -27,6 +27,12 @@ const malformed: Refusal = { status: 400, code: 'validation', message: 'the requ
 const missingHost: Refusal = { status: 400, code: 'validation', message: 'Host: is required once' };
 const invalidHost: Refusal = { status: 400, code: 'validation', message: 'Host: is not a host' };
 const foreignHost: Refusal = { status: 400, code: 'validation', message: unknownHost };
+const otherHost: Refusal = {
+  status: 400,
+  code: 'validation',
+  message: 'Host: is another than that of the request line',
+};
+const unknownApp: Refusal = { status: 404, code: 'not_found', message: noAppHost };
 const unknownCoding: Refusal = {
   status: 400,
   code: 'validation',
@@ -92,13 +98,13 @@ export function ignoreRefused(handler: RequestListener): RequestListener {
 /**
  * Refuses requests that a proxy may read in another way than this server does (RFC 9112). Their `Host` is missing, repeated or
  * no valid host, such as `x:99999` (section 3.2), or no name of this server: a page whose name was rebound to its address
- * would pass for one of its own. Or their body has another transfer coding than chunked, which Node would
+ * would pass for one of its own. Or the request line has the name of another. Or their body has another transfer coding than chunked, which Node would
  * pass on undecoded, or it is chunked in HTTP/1.0, which knows no chunks (section 6.1). Refused too are headers and paths that
  * are longer than any client's: Node's own limit leaves room for a filter of 4,096 characters in any script.
  */
 export function refuseAmbiguous(
   handler: RequestListener,
-  options: Responding & { isKnownHost: IsKnownHost },
+  options: Responding & { hosts: Hosts },
 ): RequestListener {
   // Almost all requests have the same one.
   let lastValid: string | undefined;
@@ -114,17 +120,26 @@ export function refuseAmbiguous(
       if (host !== '' && !URL.canParse(`http://${host}`)) {
         return refuse(response, invalidHost, options);
       }
-      if (options.isKnownHost(host)) lastValid = host;
+      const meaning = options.hosts.meaningOf(host);
+      if (meaning !== 'foreign' && meaning !== 'no_app') lastValid = host;
       else if (!healthChecks.test(request.url ?? '')) {
-        return refuse(response, foreignHost, options);
+        return refuse(response, meaning === 'no_app' ? unknownApp : foreignHost, options);
       }
     }
+    if (namesOtherHost(request.url ?? '', host)) return refuse(response, otherHost, options);
     const coding = request.headers['transfer-encoding'];
     if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || request.httpVersionMinor === 0)) {
       return refuse(response, unknownCoding, options);
     }
     handler(request, response);
   };
+}
+
+/** True for a request line with a whole URL (RFC 9112 section 3.2.2) of another host. Proxies send the same one in both places. */
+function namesOtherHost(url: string, host: string): boolean {
+  if (url.startsWith('/')) return false;
+  const [, named] = /^[a-z]+:\/\/([^/?#]*)/i.exec(url) ?? [];
+  return named !== undefined && named.toLowerCase() !== host.toLowerCase();
 }
 
 /** The number of `Host` headers, and the bytes of all headers as they are sent: `name: value` and a line's end. */

@@ -5,6 +5,7 @@ import type { H3Event } from 'h3';
 import { uuidV4Source } from '../../storage/sql/ids.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
+import type { AppHost } from './hosts/hosts.ts';
 import { onResponseEnd, type ReserveMemory } from './protection/memory-limit.ts';
 
 /** A request as every step of the pipeline sees it. */
@@ -12,6 +13,8 @@ export interface RequestInfo {
   event: H3Event;
   method: string;
   requestId: string;
+  /** The app whose origin the request is for; undefined at the server's own. */
+  appHost: AppHost | undefined;
   /** The client's address. */
   ip: string;
   /** The time at which the request arrived; the one reading of the clock. */
@@ -35,7 +38,7 @@ const validRequestId = /^[A-Za-z0-9._-]{1,128}$/;
 /** Reads what every step needs. */
 export function readRequestInfo(
   event: H3Event,
-  { deps, reserve }: { deps: Pick<Deps, 'config' | 'now'>; reserve: ReserveMemory },
+  { deps, reserve }: { deps: Pick<Deps, 'config' | 'hosts' | 'now'>; reserve: ReserveMemory },
 ): RequestInfo {
   const { req: node, res } = event.runtime?.node ?? fail('internal', 'not served by Node');
   const ip = clientAddressOf(node, deps.config.http.trust_proxy);
@@ -45,6 +48,7 @@ export function readRequestInfo(
     event,
     method: node.method ?? 'GET',
     requestId: requestIdOf(node),
+    appHost: deps.hosts.appOf(node.headers.host),
     ip,
     now: deps.now(),
     header: (name) => headerOf(node, name),

@@ -5,7 +5,8 @@ import { listen as listhen } from 'listhen';
 import { StartRefused } from '../../storage/boot/start-refused.ts';
 import type { Config } from '../../supervisor/protocol.ts';
 import type { HeaderList } from './header-list.ts';
-import { knownHosts } from './hosts.ts';
+import { useAppPaths } from './hosts/app-paths.ts';
+import type { Hosts } from './hosts/hosts.ts';
 import { setServerOptions } from './node-internals.ts';
 import { limitChunks } from './protection/body-chunks.ts';
 import { limitBodyTime } from './protection/body-time.ts';
@@ -24,7 +25,8 @@ export interface OpenServer {
 
 /** Where to listen, and how. */
 export interface ListenOptions
-  extends Pick<Config['http'], 'host' | 'port' | 'hosts' | 'keep_alive_ms' | 'trust_proxy'> {
+  extends Pick<Config['http'], 'host' | 'port' | 'keep_alive_ms' | 'trust_proxy'> {
+  hosts: Hosts;
   /** True to share the port with other processes (SO_REUSEPORT). */
   isShared: boolean;
   /** True for the process that must find a shared port free. */
@@ -48,7 +50,7 @@ const idlePollMs = 50;
 export async function openServer(handler: RequestListener, options: ListenOptions): Promise<OpenServer> {
   const hold = holdPipelined(roundRobin());
   const guarded = ignoreRefused(
-    hold(refuseAmbiguous(handler, { ...options, isKnownHost: knownHosts(options.hosts) })),
+    hold(refuseAmbiguous(useAppPaths(handler, options.hosts), options)),
   );
   const opening = options.isShared ? openShared(guarded, options) : open(guarded, options);
   const server = await opening.catch((error: unknown) => refuse(error, options));

@@ -1,9 +1,11 @@
 // Authenticates a request: by the token of the Authorization header, else by the cookie; refuses forged cookie requests.
+import type { Config } from '../../supervisor/protocol.ts';
 import type { AllowedOrigins } from '../auth/sessions/allowed-origins.ts';
+import { clearedAccessCookie, cookieName } from '../auth/sessions/cookies.ts';
 import type { AccessTokens } from '../auth/tokens/tokens.ts';
 import { ApiError, fail } from '../errors.ts';
-import type { Header } from '../http/header-list.ts';
-import { isOwnOrigin } from '../http/hosts.ts';
+import type { AppHost } from '../http/hosts/hosts.ts';
+import { isOwnOrigin } from '../http/hosts/origins.ts';
 import type { RequestInfo } from '../http/request-info.ts';
 import type { Principal } from '../scope.ts';
 
@@ -13,9 +15,7 @@ export interface Authenticator {
   allowedOrigins: AllowedOrigins;
   /** The workspace of a refresh token; undefined for a master's, and for what is none. */
   workspaceOf: (refreshToken: string) => string | undefined;
-  cookiePrefix: string;
-  /** The header that deletes the cookie with the access token. */
-  clearedCookie: Header;
+  deps: { config: Pick<Config, 'http'> };
 }
 
 const bearer = /^Bearer +([^\s]+) *$/i;
@@ -28,33 +28,42 @@ export function authenticate(
   request: RequestInfo,
   authenticator: Authenticator,
 ): Principal | null | Promise<Principal> {
-  const { tokens, cookiePrefix, allowedOrigins } = authenticator;
+  const { tokens, deps, allowedOrigins } = authenticator;
   const authorization = request.header('authorization');
   if (authorization !== undefined) {
     const token = readBearer(request) ??
       fail('unauthorized', 'the Authorization header must be "Bearer <token>"');
     return tokens.verifyCached(token) ?? tokens.verify(token);
   }
-  const cookie = readCookie(request, `${cookiePrefix}_at`);
+  const { appHost } = request;
+  const cookie = readCookie(request, cookieName({ deps, appHost }, 'at'));
   if (cookie === undefined) return null;
   const origin = request.header('origin');
   if (origin !== undefined && isOwnOrigin(origin, request.header('host'))) {
-    return authenticateCookie(cookie, authenticator);
+    return authenticateCookie({ cookie, appHost }, authenticator);
   }
   if (origin !== undefined && allowedOrigins.rightsAt(origin, undefined) === 'cookies') {
-    return authenticateForeign(origin, cookie, authenticator);
+    return authenticateForeign(origin, { cookie, appHost }, authenticator);
   }
   // The page cannot read the response.
-  return isSafe(request.method) ? authenticateCookie(cookie, authenticator) : failForeignCookie();
+  return isSafe(request.method)
+    ? authenticateCookie({ cookie, appHost }, authenticator)
+    : failForeignCookie();
+}
+
+/** A cookie, and the app at whose origin it was sent. */
+interface SentCookie {
+  cookie: string;
+  appHost: AppHost | undefined;
 }
 
 /** Finds the principal of a cookie that a page of a workspace's origin has sent. */
 async function authenticateForeign(
   origin: string,
-  cookie: string,
+  sent: SentCookie,
   authenticator: Authenticator,
 ): Promise<Principal> {
-  const principal = await authenticateCookie(cookie, authenticator);
+  const principal = await authenticateCookie(sent, authenticator);
   return authenticator.allowedOrigins.allowsCookieOf(principal.workspace, origin)
     ? principal
     : failForeignCookie();
@@ -72,16 +81,14 @@ function failForeignCookie(): never {
  * delete it, and the browser would send the bad token to login, too.
  */
 export function authenticateCookie(
-  cookie: string,
-  { tokens, clearedCookie }: Pick<Authenticator, 'tokens' | 'clearedCookie'>,
+  { cookie, appHost }: SentCookie,
+  { tokens, deps }: Pick<Authenticator, 'tokens' | 'deps'>,
 ): Principal | Promise<Principal> {
-  return tokens.verifyCached(cookie) ??
-    tokens.verify(cookie).catch((error) => failAndClear(clearedCookie, error));
-}
-
-function failAndClear(clearedCookie: Header, error: unknown): never {
-  if (!(error instanceof ApiError)) throw error;
-  throw new ApiError(error.code, error.message, [...error.headers, clearedCookie]);
+  return tokens.verifyCached(cookie) ?? tokens.verify(cookie).catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error;
+    const cleared = clearedAccessCookie({ deps, appHost });
+    throw new ApiError(error.code, error.message, [...error.headers, cleared]);
+  });
 }
 
 /**
@@ -89,7 +96,8 @@ function failAndClear(clearedCookie: Header, error: unknown): never {
  * `Origin` it goes on. Throws `403 forbidden`.
  */
 export async function refuseForeignOrigin(request: RequestInfo, authenticator: Authenticator): Promise<void> {
-  const { allowedOrigins, cookiePrefix, workspaceOf } = authenticator;
+  const { allowedOrigins, deps, workspaceOf } = authenticator;
+  const at = { deps, appHost: request.appHost };
   const origin = request.header('origin');
   if (origin === undefined || isOwnOrigin(origin, request.header('host'))) return;
   if (allowedOrigins.rightsAt(origin, undefined) === 'none') {
@@ -98,11 +106,11 @@ export async function refuseForeignOrigin(request: RequestInfo, authenticator: A
       'pages of this Origin may not call the API (PUT …/origins, or setting cors.allowed_origins)',
     );
   }
-  const refreshToken = readCookie(request, `${cookiePrefix}_rt`);
+  const refreshToken = readCookie(request, cookieName(at, 'rt'));
   const isForeign = refreshToken !== undefined &&
     !allowedOrigins.allowsCookieOf(workspaceOf(refreshToken), origin);
   if (isForeign) failForeignCookie();
-  const accessToken = readCookie(request, `${cookiePrefix}_at`);
+  const accessToken = readCookie(request, cookieName(at, 'at'));
   if (accessToken === undefined) return;
   const principal = await verified(accessToken, authenticator.tokens);
   if (principal !== undefined && !allowedOrigins.allowsCookieOf(principal.workspace, origin)) {

@@ -1,6 +1,8 @@
 // Authorizes a request by the claims of its token, before anything is read from the database.
 import { fail } from '../errors.ts';
 import type { AnyRoute } from '../contract/route.ts';
+import { isForAppHosts } from '../contract/route-traits.ts';
+import type { AppHost } from '../http/hosts/hosts.ts';
 import { decideScope, type Principal } from '../scope.ts';
 
 /** Throws `401 unauthorized` when the route needs a token, `403 forbidden` when this token does not allow it. */
@@ -14,4 +16,18 @@ export function requireScope(
     fail('unauthorized', 'this needs an access token: Authorization: Bearer <token>');
   }
   if (decision === 'forbidden') fail('forbidden', 'this token does not allow that');
+}
+
+/**
+ * Throws `404 not_found` at the origin of an app for a route that is not there: those of other tenants and of operators. A page
+ * there acts by the cookies of its own users alone.
+ */
+export function requireOwnRoute(
+  host: AppHost,
+  route: Pick<AnyRoute, 'path'>,
+  { workspace, app }: Readonly<Record<string, string>>,
+): void {
+  const isOwn = (workspace === undefined || workspace === host.workspace) &&
+    (app === undefined || app === host.app);
+  if (!isOwn || !isForAppHosts(route)) fail('not_found', 'there is no such route at the origin of an app');
 }

@@ -1,5 +1,4 @@
 // The guards before every route, of HTTP requests and WebSockets alike: made once in a process.
-import { clearedAccessCookie } from '../auth/sessions/cookies.ts';
 import { readRefreshToken } from '../auth/tokens/refresh-tokens.ts';
 import type { Deps } from '../deps.ts';
 import type { HeaderList } from '../http/header-list.ts';
@@ -59,8 +58,7 @@ export function createGuards(
       tokens,
       allowedOrigins,
       workspaceOf: (token) => readRefreshToken(secrets, token)?.workspace,
-      cookiePrefix: config.http.cookie_prefix,
-      clearedCookie: clearedAccessCookie(config),
+      deps: { config },
     },
     cacheSync,
     securityHeaders: config.http.security_headers ? securityHeaders : [],

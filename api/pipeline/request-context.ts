@@ -1,6 +1,7 @@
 // Makes what a route's handler sees of a request.
 import type { RequestContext, ResponseOverrides } from '../contract/route.ts';
 import type { Deps } from '../deps.ts';
+import { cookieName } from '../auth/sessions/cookies.ts';
 import { queryParameters } from '../http/query-parameters.ts';
 import type { RequestInfo } from '../http/request-info.ts';
 import { PageMemory } from '../records/page-memory.ts';
@@ -8,7 +9,6 @@ import type { Principal, Scope } from '../scope.ts';
 import type { AnyTarget } from '../target.ts';
 import { readBearer, readCookie } from './authenticate.ts';
 import { bodyStreamOf } from './body.ts';
-import type { RequestGuards } from './guards.ts';
 
 /** The results of the steps before the handler. */
 interface Findings {
@@ -20,16 +20,18 @@ interface Findings {
 
 /** The context of a request whose query and body have not been read yet. */
 export function createContext(
-  { deps, authenticator }: Pick<RequestGuards, 'authenticator'> & { deps: Deps },
+  deps: Deps,
   request: RequestInfo,
   { principal, params, target, overrides }: Findings,
 ): RequestContext<string, Scope, unknown, unknown> {
-  const cookie = (name: string) => readCookie(request, `${authenticator.cookiePrefix}_${name}`);
+  const { appHost } = request;
+  const cookie = (name: 'at' | 'rt' | 'kc') => readCookie(request, cookieName({ deps, appHost }, name));
   return {
     deps,
     params,
     target,
     principal,
+    appHost,
     overrides,
     query: undefined,
     body: undefined,

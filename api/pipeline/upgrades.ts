@@ -3,23 +3,27 @@ import type { IncomingMessage } from 'node:http';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
 import { networkOf } from '../http/client-network.ts';
-import { knownHosts, unknownHost } from '../http/hosts.ts';
+import { noAppHost, unknownHost } from '../http/hosts/hosts.ts';
 import { clientAddressOf, headerOf, requestIdOf } from '../http/request-info.ts';
 import { reportTo } from '../realtime/build.ts';
 import { WebSockets } from '../realtime/websocket/websocket.ts';
 import { findTarget } from '../target.ts';
 import { quotaLimit } from '../usage/quota.ts';
+import { cookieName } from '../auth/sessions/cookies.ts';
 import { authenticateCookie } from './authenticate.ts';
+import { requireOwnRoute } from './authorize.ts';
 import { defaultHeaders, type RequestGuards } from './guards.ts';
 import { rateLimitError } from './rate-limit.ts';
 import { logRequest } from './request-log.ts';
 import { requireReady } from './setup-gate.ts';
 
+const realtimePath = '/api/workspaces/:workspace/apps/:app/realtime';
+
 /** Makes the WebSockets of one process. */
 export function createWebSockets(deps: Deps, guards: RequestGuards): WebSockets {
   const { config, definitions, tokens, realtime } = deps;
   const upgrades = new Upgrades(deps);
-  const isKnownHost = knownHosts(config.http.hosts);
+  const at = (request: IncomingMessage) => ({ deps, appHost: deps.hosts.appOf(request.headers.host) });
   const addressOf = (request: IncomingMessage) => clientAddressOf(request, config.http.trust_proxy);
   return new WebSockets({
     hub: realtime,
@@ -39,14 +43,21 @@ export function createWebSockets(deps: Deps, guards: RequestGuards): WebSockets 
         await requireReady(deps, guards);
         const [host = '', ...others] = request.headersDistinct['host'] ?? [];
         if (host === '' || others.length > 0) fail('validation', 'Host: is required once');
-        if (!isKnownHost(host)) fail('validation', unknownHost);
+        const meaning = deps.hosts.meaningOf(host);
+        if (meaning === 'foreign') fail('validation', unknownHost);
+        if (meaning === 'no_app') fail('not_found', noAppHost);
       },
       addressOf: (request) => networkOf(addressOf(request)),
       authenticate: async (token) => {
         await guards.cacheSync.untilFresh();
         return tokens.verifyCached(token) ?? tokens.verify(token);
       },
-      authenticateCookie: (token) => authenticateCookie(token, guards.authenticator),
+      authenticateCookie: (cookie, request) =>
+        authenticateCookie({ cookie, appHost: at(request).appHost }, guards.authenticator),
+      requireOwn: (request, place) => {
+        const { appHost } = at(request);
+        if (appHost !== undefined) requireOwnRoute(appHost, { path: realtimePath }, { ...place });
+      },
       requireApp: async ({ workspace, app }) => {
         const { app: found } = await findTarget(definitions, { workspace, app });
         if (found === undefined) return;
@@ -55,10 +66,10 @@ export function createWebSockets(deps: Deps, guards: RequestGuards): WebSockets 
       },
       maxStreams: (workspace) => quotaLimit(deps.policies, 'quota.streams', { workspace }),
       allowedOrigins: deps.allowedOrigins,
-      cookieName: `${config.http.cookie_prefix}_at`,
+      cookieName: (request) => cookieName(at(request), 'at'),
       onResponse: (request, { status, principal }) => {
-        const route = '/api/workspaces/:workspace/apps/:app/realtime';
-        logRequest(deps, { method: 'GET', ...upgrades.get(request) }, { route, principal }, status);
+        const upgrade = { method: 'GET', ...upgrades.get(request) };
+        logRequest(deps, upgrade, { route: realtimePath, principal }, status);
       },
     },
   });

@@ -67,10 +67,12 @@ export const refreshAny = route({
   response: anyOf(session, userSession),
   errors: ['unauthorized'],
   handle: async (call) => {
-    const { deps, body, cookie, origin, now } = call;
+    const { deps, body, cookie, appHost, origin, now } = call;
     const token = body.refresh_token ?? cookie('rt') ?? fail('unauthorized', 'there is no refresh token');
     const isFromCookie = body.refresh_token === undefined;
-    const { pair, who } = await refresh(deps, { token, isFromCookie, accepts: 'any', origin, now });
+    // No admin is signed in at the origin of an app.
+    const accepts = appHost === undefined ? 'any' : { workspace: appHost.workspace, kind: 'user' as const };
+    const { pair, who } = await refresh(deps, { token, isFromCookie, accepts, origin, now });
     return respondWithTokens(call, pair, who);
   },
 });
@@ -88,13 +90,13 @@ export const logout = route({
   bodyMayBeEmpty: true,
   status: 200,
   response: okResponse,
-  handle: async ({ deps, body, cookie, bearer, overrides, origin, now }) => {
+  handle: async ({ deps, body, cookie, bearer, appHost, overrides, origin, now }) => {
     const tokens = {
       refreshToken: body.refresh_token ?? cookie('rt'),
       accessToken: bearer() ?? cookie('at'),
     };
     await logOut(deps, tokens, { origin, now });
-    clearSessionCookies(overrides, deps.config);
+    clearSessionCookies({ deps, appHost, overrides });
     return { ok: true };
   },
 });

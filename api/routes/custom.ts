@@ -17,9 +17,9 @@ export const customRoutes: readonly AnyRoute[] = methods.map((method) =>
     rawStatuses: { default: 'Any other status that the hook responds with.' },
     passesBody: method !== 'GET' && method !== 'OPTIONS',
     errors: ['deserialization', 'hook_error', 'hook_busy', 'hook_unavailable'],
-    handle: ({ deps, target, principal, origin: { requestId } }) =>
+    handle: ({ deps, target, principal, appHost, origin: { requestId } }) =>
       new RawResponse(({ response, headers, body }) =>
-        deps.hooks.serve(target.app, { response, headers, body, principal, requestId })
+        deps.hooks.serve(target.app, { response, headers, body, principal, requestId, appHost })
       ),
   })
 );

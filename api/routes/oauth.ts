@@ -12,7 +12,7 @@ import { removeProvider, setProvider } from '../auth/oauth/set-provider.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
 import { described, object, okResponse, optional, pageSchema, string } from '../contract/schema.ts';
-import { onlyApp, respondToSignIn, signInResponses } from './sign-in-response.ts';
+import { appOfLogin, onlyApp, respondToSignIn, signInResponses } from './sign-in-response.ts';
 
 const redirectUri = string({ min: 1, max: 2_000 });
 
@@ -49,9 +49,9 @@ export const oauthCallback = route({
   ...signInResponses,
   errors: ['bad_credentials', 'quota_exceeded'],
   handle: async (call) => {
-    const { deps, target, params, body: { code, state, redirect_uri, app }, origin, now } = call;
+    const { deps, target, params, body: { code, state, redirect_uri }, origin, now } = call;
     const { provider } = params;
-    const callback = { provider, code, state, redirectUri: redirect_uri, app, origin, now };
+    const callback = { provider, code, state, redirectUri: redirect_uri, app: appOfLogin(call), origin, now };
     return respondToSignIn(call, await signInByProvider(deps, target.workspace, callback));
   },
 });

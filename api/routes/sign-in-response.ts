@@ -2,6 +2,7 @@
 import { respondWithTokens } from '../auth/sessions/cookies.ts';
 import type { SignInOutcome } from '../auth/login/sign-in-user.ts';
 import type { Deps } from '../deps.ts';
+import type { AppHost } from '../http/hosts/hosts.ts';
 import type { ResponseOverrides } from '../contract/route.ts';
 import { described, object, optional, type Schema, string, type ValueOf, yes } from '../contract/schema.ts';
 import { userResponse } from '../auth/account/user-response.ts';
@@ -22,9 +23,16 @@ export const signInResponses: {
 /** The app that the tokens of a login are limited to. */
 export const onlyApp = described(optional(string({ max: 40 })), 'Makes the tokens valid for this app only.');
 
+/** The app that the tokens of a login are limited to: at the origin of an app always that one. */
+export function appOfLogin(
+  { appHost, body }: { appHost: AppHost | undefined; body: { app?: string | undefined } },
+): string | undefined {
+  return appHost?.app ?? body.app;
+}
+
 /** Sets status and cookies, and returns the body. */
 export function respondToSignIn(
-  call: { deps: Pick<Deps, 'config'>; overrides: ResponseOverrides },
+  call: { deps: Pick<Deps, 'config'>; appHost: AppHost | undefined; overrides: ResponseOverrides },
   outcome: SignInOutcome,
 ): SignInResponse {
   if ('pair' in outcome) return respondWithTokens(call, outcome.pair, { user: outcome.user });

@@ -8,7 +8,7 @@ import { emailText, passwordText } from '../contract/credentials.ts';
 import { route } from '../contract/route.ts';
 import { object, string } from '../contract/schema.ts';
 import { userResponse } from '../auth/account/user-response.ts';
-import { onlyApp, respondToSignIn, signInResponses, userSession } from './sign-in-response.ts';
+import { appOfLogin, onlyApp, respondToSignIn, signInResponses, userSession } from './sign-in-response.ts';
 
 /** Registers an end-user. */
 export const userRegister = route({
@@ -37,7 +37,10 @@ export const userLogin = route({
   errors: ['bad_credentials', 'forbidden'],
   handle: async (call) => {
     const { deps, target, body, origin, now } = call;
-    return respondToSignIn(call, await loginUser(deps, target.workspace, { ...body, origin, now }));
+    return respondToSignIn(
+      call,
+      await loginUser(deps, target.workspace, { ...body, app: appOfLogin(call), origin, now }),
+    );
   },
 });
 

@@ -6,7 +6,7 @@ import { confirmVerification, requestVerification } from '../auth/email/verify-e
 import { emailText, passwordText } from '../contract/credentials.ts';
 import { route } from '../contract/route.ts';
 import { object, okResponse, string } from '../contract/schema.ts';
-import { onlyApp, respondToSignIn, signInResponses } from './sign-in-response.ts';
+import { appOfLogin, onlyApp, respondToSignIn, signInResponses } from './sign-in-response.ts';
 
 const token = string({ max: 200 });
 
@@ -103,6 +103,9 @@ export const otpLogin = route({
   errors: ['bad_credentials', 'quota_exceeded'],
   handle: async (call) => {
     const { deps, target, body, origin, now } = call;
-    return respondToSignIn(call, await loginByOtp(deps, target.workspace, { ...body, origin, now }));
+    return respondToSignIn(
+      call,
+      await loginByOtp(deps, target.workspace, { ...body, app: appOfLogin(call), origin, now }),
+    );
   },
 });

@@ -10,7 +10,7 @@ import { actorName, type Caller } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail, failValidation } from '../errors.ts';
-import { canonicalOrigin } from '../http/hosts.ts';
+import { canonicalOrigin } from '../http/hosts/origins.ts';
 import { failNoWorkspace } from '../target.ts';
 
 /** Returns the origins of a workspace. Throws `404 workspace_not_found`. */

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { listWorkspaceOrigins } from '../../../storage/control/workspace-origins.ts';
 import type { Databases } from '../../../storage/connections/databases.ts';
 import type { Config } from '../../../supervisor/protocol.ts';
-import { canonicalOrigin } from '../../http/hosts.ts';
+import { canonicalOrigin } from '../../http/hosts/origins.ts';
 import type { Observe } from '../../logging/events.ts';
 
 /** What the pages of an origin may do besides what anyone may. */

@@ -64,11 +64,15 @@ export class RouteExchange implements ResponseSink {
   }
 
   head({ status, headers, body, end }: ResponseFrame): void {
-    const { response, headers: own } = this.#request;
+    const { response, headers: own, appHost } = this.#request;
+    const isOwnOrigin = appHost !== undefined;
     try {
       if (!end) this.#beginStream();
-      const sent = fromHookHeaders(headers, this.#cookiePrefix, this.#hooks.app);
-      sent.push(...addServerHeaders(headers, own));
+      const sent = fromHookHeaders(headers, this.#cookiePrefix, {
+        app: this.#hooks.app,
+        isOwnOrigin,
+      });
+      sent.push(...addServerHeaders(sent, own));
       const isBodiless = status === 204 || status === 304 || response.req.method === 'HEAD';
       const content = isBodiless || body === null ? null : toContent(body);
       if (end) {

@@ -53,6 +53,15 @@ const notForHooks = new Set([
   'x-sendfile2',
 ]);
 
+/** What a hook may say of its pages at the origin of its own app, where no others are. */
+const forOwnPages = new Set([
+  'content-security-policy',
+  'content-security-policy-report-only',
+  'permissions-policy',
+  'referrer-policy',
+  'x-frame-options',
+]);
+
 /** Of CORS, and what nginx, Envoy, LiteSpeed and Perlbal obey when the server behind them says so. */
 const notForHooksFrom = ['access-control-', 'x-accel-', 'x-envoy-', 'x-litespeed-', 'x-reproxy-'];
 
@@ -75,17 +84,18 @@ export function toHookHeaders(raw: readonly string[], cookiePrefix: string): [st
   return seen;
 }
 
-/** The app whose hook responds. */
-interface HookApp {
-  readonly id: string;
-  readonly workspace: { readonly id: string };
+/** Where a hook responds. */
+interface HookPlace {
+  readonly app: { readonly id: string; readonly workspace: { readonly id: string } };
+  /** True at the origin of the app, false at that of the server, where other tenants are too. */
+  readonly isOwnOrigin: boolean;
 }
 
 /**
  * The headers of a hook's response that are sent; its cookies come back to the app's own routes alone. Throws `500 hook_error`
  * for what HTTP cannot carry.
  */
-export function fromHookHeaders(given: HeaderList, cookiePrefix: string, app: HookApp): Header[] {
+export function fromHookHeaders(given: HeaderList, cookiePrefix: string, place: HookPlace): Header[] {
   const sent: Header[] = [];
   let bytes = 0;
   let cookies = 0;
@@ -95,12 +105,13 @@ export function fromHookHeaders(given: HeaderList, cookiePrefix: string, app: Ho
     if (!namePattern.test(name) || !valuePattern.test(value)) {
       fail('hook_error', "the hook's response has a header that HTTP cannot carry");
     }
-    if (notForHooks.has(name) || notForHooksFrom.some((prefix) => name.startsWith(prefix))) continue;
+    const isForbidden = notForHooks.has(name) && !(place.isOwnOrigin && forOwnPages.has(name));
+    if (isForbidden || notForHooksFrom.some((prefix) => name.startsWith(prefix))) continue;
     if (name === 'set-cookie') {
       if (++cookies > maxCookies) {
         fail('hook_error', `the hook's response sets more than ${maxCookies} cookies`);
       }
-      if (!isServerCookie(value, cookiePrefix)) sent.push([name, confineCookie(value, app)]);
+      if (!isServerCookie(value, cookiePrefix)) sent.push([name, confineCookie(value, place)]);
     } else sent.push([name, value]);
   }
   if (given.length > maxHeaders || bytes > maxHeaderBytes) {
@@ -118,7 +129,10 @@ export function fromHookHeaders(given: HeaderList, cookiePrefix: string, app: Ho
  */
 export function addServerHeaders(given: HeaderList, own: HeaderList): HeaderList {
   const names = given.map(([name]) => name.toLowerCase());
-  const sent = sandboxed(own).map((header): Header => {
+  const defaults = sandboxed(own).filter(([name]) =>
+    !forOwnPages.has(name.toLowerCase()) || !names.includes(name.toLowerCase())
+  );
+  const sent = defaults.map((header): Header => {
     const [name, value] = header;
     return name === 'Access-Control-Expose-Headers' ? [name, [value, ...names].join(', ')] : header;
   });
@@ -130,19 +144,20 @@ export function addServerHeaders(given: HeaderList, own: HeaderList): HeaderList
  * without a name as its value alone, which then reads as a name and a value.
  */
 function isServerCookie(cookie: string, prefix: string): boolean {
-  return cookie.replace(/^[\s=]+/, '').toLowerCase().startsWith(`${prefix.toLowerCase()}_`);
+  const name = cookie.replace(/^[\s=]+/, '').toLowerCase().replace(/^__host-/, '');
+  return name.startsWith(`${prefix.toLowerCase().replace(/^__host-/, '')}_`);
 }
 
 /**
  * Sent with the requests to other tenants, or to the admins' own routes, large cookies would have a browser refused there
  * until it forgets them. A priority would keep them where session cookies have to make way.
  */
-function confineCookie(cookie: string, { id, workspace }: HookApp): string {
-  const home = `/api/workspaces/${workspace.id}/apps/${id}/custom`;
+function confineCookie(cookie: string, { app: { id, workspace }, isOwnOrigin }: HookPlace): string {
+  const home = isOwnOrigin ? '' : `/api/workspaces/${workspace.id}/apps/${id}/custom`;
   const [pair = '', ...attributes] = cookie.split(';');
   const kept = attributes.filter((attribute) => !/^\s*(?:domain|path|priority)\s*(?:=|$)/i.test(attribute));
   // Of several, browsers take the last.
   const paths = attributes.flatMap((attribute) => /^\s*path\s*=\s*(.*?)\s*$/i.exec(attribute)?.[1] ?? []);
   const path = paths.at(-1) ?? home;
-  return [pair, ...kept, ` Path=${path.startsWith(`${home}/`) ? path : home}`].join(';');
+  return [pair, ...kept, ` Path=${path.startsWith(`${home}/`) ? path : home || '/'}`].join(';');
 }

@@ -5,6 +5,7 @@ import type { RouteInvocation } from '../../../hook-runner/protocol.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
+import { ownPath } from '../../http/hosts/app-paths.ts';
 import { makeHookAuth } from '../actor.ts';
 import type { AppHooks } from '../app-hooks.ts';
 import { refuseBroken } from '../record-hooks.ts';
@@ -25,7 +26,7 @@ export async function serveCustom(
   app: AppDefinition,
   request: CustomRequest,
 ): Promise<void> {
-  const { response, principal, requestId } = request;
+  const { response, principal, requestId, appHost } = request;
   const { req } = response;
   const { cookie_prefix: cookiePrefix } = deps.config.http;
   const registrations = hooks.registrations ?? await hooks.loadRegistrations();
@@ -44,7 +45,7 @@ export async function serveCustom(
     params: match.params,
     request: {
       method,
-      url: req.url ?? '/',
+      url: appHost === undefined ? req.url ?? '/' : ownPath(appHost, req.url ?? ''),
       headers: toHookHeaders(req.rawHeaders, cookiePrefix),
       body,
     },

@@ -6,7 +6,7 @@ import type { AllowedOrigins } from '../../auth/sessions/allowed-origins.ts';
 import { currentResponse } from '../../http/node-internals.ts';
 import { type ApiError, errorBody, fail } from '../../errors.ts';
 import type { HeaderList } from '../../http/header-list.ts';
-import { isOwnOrigin } from '../../http/hosts.ts';
+import { isOwnOrigin } from '../../http/hosts/origins.ts';
 import { writeLastResponse } from '../../http/last-response.ts';
 import { decodeSegment } from '../../http/path-segment.ts';
 import { queryParameters } from '../../http/query-parameters.ts';
@@ -18,20 +18,22 @@ import type { AppPath } from '../topic.ts';
 export interface UpgradePorts {
   /** The checks of every request: rate limit, first-run setup. Throws `ApiError`. */
   admit: (request: IncomingMessage) => void | Promise<void>;
+  /** Throws `404 not_found` at the origin of another app. */
+  requireOwn: (request: IncomingMessage, place: AppPath) => void;
   /** The client's address as limits count it. */
   addressOf: (request: IncomingMessage) => string;
   /** The principal of an access token. Throws `401 unauthorized`. */
   authenticate: (token: string) => Principal | Promise<Principal>;
   /** The principal of an access token from a cookie. Throws `401 unauthorized`, with headers that clear the cookie. */
-  authenticateCookie: (token: string) => Principal | Promise<Principal>;
+  authenticateCookie: (token: string, request: IncomingMessage) => Principal | Promise<Principal>;
   /** Throws `404` when the workspace or app does not exist. */
   requireApp: (place: AppPath) => void | Promise<void>;
   /** The most streams of a workspace in this process; undefined without a limit. */
   maxStreams: (workspace: string) => Promise<number | undefined>;
   /** The foreign origins whose pages may use the cookies of a workspace. */
   allowedOrigins: Pick<AllowedOrigins, 'rightsAt' | 'allowsCookieOf'>;
-  /** The cookie that holds an access token. */
-  cookieName: string;
+  /** The cookie that holds an access token, at the host of the request. */
+  cookieName: (request: IncomingMessage) => string;
   /** Called once for each upgrade request with its response; 101 is an open WebSocket. */
   onResponse?: (request: IncomingMessage, response: { status: number; principal: Principal | null }) => void;
 }
@@ -71,6 +73,7 @@ export async function responsesEnd(socket: Duplex): Promise<void> {
 export async function admitUpgrade(request: IncomingMessage, ports: UpgradePorts): Promise<Admission> {
   await ports.admit(request);
   const [, workspace = '', app = ''] = path.exec(request.url ?? '')?.map(decodeSegment) ?? [];
+  ports.requireOwn(request, { workspace, app });
   const { headers } = request;
   if (headers['sec-websocket-version'] !== '13' || !key.test(headers['sec-websocket-key'] ?? '')) {
     fail(
@@ -102,22 +105,22 @@ function identify(request: IncomingMessage, ports: UpgradePorts): Principal | nu
       fail('unauthorized', 'the Authorization header must be "Bearer <token>"');
     return ports.authenticate(token);
   }
-  const cookie = readCookie(request.headers.cookie, ports.cookieName);
+  const cookie = readCookie(request.headers.cookie, ports.cookieName(request));
   if (cookie === undefined) return null;
   const { origin, host } = request.headers;
-  if (origin !== undefined && isOwnOrigin(origin, host)) return ports.authenticateCookie(cookie);
-  return identifyForeign(origin ?? failForeign(), cookie, ports);
+  if (origin !== undefined && isOwnOrigin(origin, host)) return ports.authenticateCookie(cookie, request);
+  return identifyForeign(origin ?? failForeign(), () => ports.authenticateCookie(cookie, request), ports);
 }
 
 /** The principal of a cookie that a page of a foreign origin sends: it counts for the workspaces of that origin. */
 async function identifyForeign(
   origin: string,
-  cookie: string,
-  { allowedOrigins, authenticateCookie }: UpgradePorts,
+  authenticate: () => Principal | Promise<Principal>,
+  { allowedOrigins }: UpgradePorts,
 ): Promise<Principal> {
   // The response to a page of no workspace says nothing of the cookie, and takes none away.
   if (allowedOrigins.rightsAt(origin, undefined) !== 'cookies') failForeign();
-  const principal = await authenticateCookie(cookie);
+  const principal = await authenticate();
   return allowedOrigins.allowsCookieOf(principal.workspace, origin) ? principal : failForeign();
 }
 

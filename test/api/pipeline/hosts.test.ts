@@ -1,6 +1,7 @@
 // A server that knows its names: requests for others, and pages of its own as browsers and proxies spell them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isOwnOrigin, knownHosts } from '../../../api/http/hosts.ts';
+import { Hosts } from '../../../api/http/hosts/hosts.ts';
+import { isOwnOrigin } from '../../../api/http/hosts/origins.ts';
 import { sendRaw } from '../../harness/raw-requests.ts';
 import { setUp } from '../../harness/set-up.ts';
 import { startServer, type TestServer } from '../../harness/server.ts';
@@ -74,7 +75,7 @@ describe('http.hosts', () => {
   });
 
   it('knows every name when it lists none', () => {
-    expect(knownHosts([])('rebound.example')).toBe(true);
+    expect(new Hosts({ hosts: [], app_domain: '' }).meaningOf('rebound.example')).toBe('server');
   });
 });
 

@@ -131,6 +131,7 @@ const upgradePorts: UpgradePorts = {
   admit: (request) => {
     if (request.headers['x-forwarded-for'] === 'limited') fail('too_many_requests', 'too fast');
   },
+  requireOwn: () => undefined,
   addressOf: () => '127.0.0.1',
   authenticate,
   authenticateCookie: authenticate,
@@ -140,7 +141,7 @@ const upgradePorts: UpgradePorts = {
     rightsAt: (origin) => origin === 'https://friend.example' ? 'cookies' : 'none',
     allowsCookieOf: (_workspace, origin) => origin === 'https://friend.example',
   },
-  cookieName: 'svc_at',
+  cookieName: () => 'svc_at',
 };
 
 /** Starts a rig on a free port. */

@@ -47,7 +47,14 @@ afterAll(async () => {
 async function serve(response: ServerResponse): Promise<void> {
   const body = () => Promise.resolve(Buffer.of());
   try {
-    await own.serve(hooks, { response, headers: [], body, principal: null, requestId: 'test' });
+    await own.serve(hooks, {
+      response,
+      headers: [],
+      body,
+      principal: null,
+      requestId: 'test',
+      appHost: undefined,
+    });
   } catch {
     response.writeHead(500).end();
   }

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { fromHookHeaders, toHookHeaders } from '../../../../api/hooks/routes/headers.ts';
 
-const app = { id: 'shop', workspace: { id: 'acme' } };
+const place = { app: { id: 'shop', workspace: { id: 'acme' } }, isOwnOrigin: false };
 const home = '/api/workspaces/acme/apps/shop/custom';
-const from = (...given: [string, string][]) => fromHookHeaders(given, 'svc', app);
+const from = (...given: [string, string][]) => fromHookHeaders(given, 'svc', place);
 
 describe('headers of a request', () => {
   it.each([

@@ -33,7 +33,14 @@ afterAll(async () => {
 
 async function serve(response: ServerResponse): Promise<void> {
   const body = () => Promise.resolve(Buffer.of());
-  await own.serve(hooks, { response, headers: [], body, principal: null, requestId: 'test' });
+  await own.serve(hooks, {
+    response,
+    headers: [],
+    body,
+    principal: null,
+    requestId: 'test',
+    appHost: undefined,
+  });
 }
 
 const portOf = () => (server.address() as AddressInfo).port;
