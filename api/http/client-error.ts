@@ -98,7 +98,8 @@ export function ignoreRefused(handler: RequestListener): RequestListener {
 /**
  * Refuses requests that a proxy may read in another way than this server does (RFC 9112). Their `Host` is missing, repeated or
  * no valid host, such as `x:99999` (section 3.2), or no name of this server: a page whose name was rebound to its address
- * would pass for one of its own. Or the request line has the name of another. Or their body has another transfer coding than chunked, which Node would
+ * would pass for one of its own. Or the request line names another, and one of them is an
+ * app's. Or their body has another transfer coding than chunked, which Node would
  * pass on undecoded, or it is chunked in HTTP/1.0, which knows no chunks (section 6.1). Refused too are headers and paths that
  * are longer than any client's: Node's own limit leaves room for a filter of 4,096 characters in any script.
  */
@@ -126,7 +127,7 @@ export function refuseAmbiguous(
         return refuse(response, meaning === 'no_app' ? unknownApp : foreignHost, options);
       }
     }
-    if (namesOtherHost(request.url ?? '', host)) return refuse(response, otherHost, options);
+    if (namesOtherHost(request, options.hosts)) return refuse(response, otherHost, options);
     const coding = request.headers['transfer-encoding'];
     if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || request.httpVersionMinor === 0)) {
       return refuse(response, unknownCoding, options);
@@ -135,11 +136,15 @@ export function refuseAmbiguous(
   };
 }
 
-/** True for a request line with a whole URL (RFC 9112 section 3.2.2) of another host. Proxies send the same one in both places. */
-function namesOtherHost(url: string, host: string): boolean {
+/**
+ * True for a request line with a whole URL (RFC 9112 section 3.2.2) of another host, if one of the two is that of an app: a
+ * proxy may have checked the one, and the app is read from the other.
+ */
+function namesOtherHost({ url = '', headers: { host = '' } }: IncomingMessage, hosts: Hosts): boolean {
   if (url.startsWith('/')) return false;
   const [, named] = /^[a-z]+:\/\/([^/?#]*)/i.exec(url) ?? [];
-  return named !== undefined && named.toLowerCase() !== host.toLowerCase();
+  if (named === undefined || named.toLowerCase() === host.toLowerCase()) return false;
+  return hosts.appOf(named) !== undefined || hosts.appOf(host) !== undefined;
 }
 
 /** The number of `Host` headers, and the bytes of all headers as they are sent: `name: value` and a line's end. */
