@@ -20,7 +20,7 @@ export function whoMayCall({ scope }: Pick<AnyRoute, 'scope'>): string {
 
 /** What the end-users of a workspace come in by. */
 const userAuth =
-  /^\/api\/workspaces\/:workspace\/auth\/(?:users|otp|totp|oauth\/:provider|sessions|me|verify-email|password-reset|email-change)(?:\/|$)/;
+  /^\/api\/workspaces\/:workspace\/auth\/(?:users|otp|totp|oauth\/:provider|sessions|me|password|verify-email|password-reset|email-change)(?:\/|$)/;
 const everywhere = new Set(['/healthz', '/readyz', '/_/auth/refresh', '/_/auth/logout']);
 
 /** True for routes that are also at the origin of each app: its API, and the sign-in of its users. */

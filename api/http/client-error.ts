@@ -98,10 +98,10 @@ export function ignoreRefused(handler: RequestListener): RequestListener {
 /**
  * Refuses requests that a proxy may read in another way than this server does (RFC 9112). Their `Host` is missing, repeated or
  * no valid host, such as `x:99999` (section 3.2), or no name of this server: a page whose name was rebound to its address
- * would pass for one of its own. Or the request line names another, and one of them is an
- * app's. Or their body has another transfer coding than chunked, which Node would
- * pass on undecoded, or it is chunked in HTTP/1.0, which knows no chunks (section 6.1). Refused too are headers and paths that
- * are longer than any client's: Node's own limit leaves room for a filter of 4,096 characters in any script.
+ * would pass for one of its own. Or the request line names another, and one of the two is an app's. Or their body has another
+ * transfer coding than chunked, which Node would pass on undecoded, or it is chunked in HTTP/1.0, which knows no chunks (section
+ * 6.1). Refused too are headers and paths that are longer than any client's: Node's own limit leaves room for a filter of 4,096
+ * characters in any script.
  */
 export function refuseAmbiguous(
   handler: RequestListener,

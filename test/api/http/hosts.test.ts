@@ -100,6 +100,7 @@ it('the origin of an app has the API of the app and the sign-in of its users, an
       "GET /api/workspaces/:workspace/auth/sessions",
       "DELETE /api/workspaces/:workspace/auth/sessions",
       "DELETE /api/workspaces/:workspace/auth/sessions/:id",
+      "POST /api/workspaces/:workspace/auth/password",
       "POST /api/workspaces/:workspace/auth/email-change/request",
       "POST /api/workspaces/:workspace/auth/email-change/confirm",
       "GET /api/workspaces/:workspace/auth/oauth/:provider/authorize",
