@@ -82,9 +82,8 @@ async function respond(
   if (match.route === undefined && wantsWelcomePage(request)) return await welcomePage(deps, request);
   const ready = match.route?.beforeSetup === true ? undefined : requireReady(deps, pipeline);
   if (ready !== undefined) await ready;
-  const route = match.route ?? refuseWithoutRoute(match);
   const params = pathParameters(request);
-  if (request.appHost !== undefined) requireOwnRoute(request.appHost, route, params);
+  const route = requireOwnRoute(request.appHost, match.route ?? refuseWithoutRoute(match), params);
   if (route.readsBody !== true) refuseLongBody(request, deps.config.http.max_body_bytes);
   if (route.refusesForeignOrigin === true) await refuseForeignOrigin(request, pipeline.authenticator);
 

@@ -54,7 +54,7 @@ const spares = 3;
 async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const now = () => new Date();
   const newId = uuidV7Source(Date.now);
-  const { config } = start;
+  const { config, config: { http } } = start;
   const observe = logObserver({ ...config.log, now });
   const traffic = new Traffic(Date.now);
   const blobs = await openBlobs(config, () => traffic.lull());
@@ -65,7 +65,7 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const definitions = createDefinitions({ databases });
   const policyCache = new PolicyCache(databases);
   const spentShares = new SpentShares({ observe, now });
-  const basics = { config, databases, secrets, spentShares, now, newId, observe };
+  const basics = { config, hosts: new Hosts(http), databases, secrets, spentShares, now, newId, observe };
   const auth = await createAuth({ ...basics, policyCache, traffic });
   const mail = new Mailer(basics);
   const realtime = createRealtime({ ...basics, definitions, ...auth.parts });
@@ -73,7 +73,6 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const { hooks, receive } = createHooks(parts, hookPorts(() => deps, start));
   const deps: Deps = {
     ...parts,
-    hosts: new Hosts(config.http),
     provisioning,
     upkeep,
     definitions,

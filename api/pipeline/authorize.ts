@@ -19,15 +19,17 @@ export function requireScope(
 }
 
 /**
- * Throws `404 not_found` at the origin of an app for a route that is not there: those of other tenants and of operators. A page
+ * Returns the route. Throws `404 not_found` at the origin of an app for one that is not there: those of other tenants and of operators. A page
  * there acts by the cookies of its own users alone.
  */
-export function requireOwnRoute(
-  host: AppHost,
-  route: Pick<AnyRoute, 'path'>,
+export function requireOwnRoute<Route extends Pick<AnyRoute, 'path'>>(
+  host: AppHost | undefined,
+  route: Route,
   { workspace, app }: Readonly<Record<string, string>>,
-): void {
+): Route {
+  if (host === undefined) return route;
   const isOwn = (workspace === undefined || workspace === host.workspace) &&
     (app === undefined || app === host.app);
-  if (!isOwn || !isForAppHosts(route)) fail('not_found', 'there is no such route at the origin of an app');
+  if (isOwn && isForAppHosts(route)) return route;
+  fail('not_found', 'there is no such route at the origin of an app');
 }

@@ -41,11 +41,7 @@ export function createWebSockets(deps: Deps, guards: RequestGuards): WebSockets 
         const seconds = guards.limit(addressOf(request), upgrades.get(request).now.getTime());
         if (seconds > 0) throw rateLimitError(seconds);
         await requireReady(deps, guards);
-        const [host = '', ...others] = request.headersDistinct['host'] ?? [];
-        if (host === '' || others.length > 0) fail('validation', 'Host: is required once');
-        const meaning = deps.hosts.meaningOf(host);
-        if (meaning === 'foreign') fail('validation', unknownHost);
-        if (meaning === 'no_app') fail('not_found', noAppHost);
+        requireKnownHost(deps, request);
       },
       addressOf: (request) => networkOf(addressOf(request)),
       authenticate: async (token) => {
@@ -54,10 +50,8 @@ export function createWebSockets(deps: Deps, guards: RequestGuards): WebSockets 
       },
       authenticateCookie: (cookie, request) =>
         authenticateCookie({ cookie, appHost: at(request).appHost }, guards.authenticator),
-      requireOwn: (request, place) => {
-        const { appHost } = at(request);
-        if (appHost !== undefined) requireOwnRoute(appHost, { path: realtimePath }, { ...place });
-      },
+      requireOwn: (request, place) =>
+        void requireOwnRoute(at(request).appHost, { path: realtimePath }, { ...place }),
       requireApp: async ({ workspace, app }) => {
         const { app: found } = await findTarget(definitions, { workspace, app });
         if (found === undefined) return;
@@ -73,6 +67,15 @@ export function createWebSockets(deps: Deps, guards: RequestGuards): WebSockets 
       },
     },
   });
+}
+
+/** Throws `400 validation`, or `404 not_found` for a name of no app. */
+function requireKnownHost({ hosts }: Pick<Deps, 'hosts'>, { headersDistinct }: IncomingMessage): void {
+  const [host = '', ...others] = headersDistinct['host'] ?? [];
+  if (host === '' || others.length > 0) fail('validation', 'Host: is required once');
+  const meaning = hosts.meaningOf(host);
+  if (meaning === 'foreign') fail('validation', unknownHost);
+  if (meaning === 'no_app') fail('not_found', noAppHost);
 }
 
 /** The id and the time of an upgrade request. */
