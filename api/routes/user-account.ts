@@ -128,9 +128,9 @@ export const meRemove = route({
   status: 200,
   response: okResponse,
   errors: ['bad_credentials', 'conflict', ...hookErrors],
-  handle: async ({ deps, target, principal, body, overrides, origin, now }) => {
+  handle: async ({ deps, target, principal, body, appHost, overrides, origin, now }) => {
     await removeSelf(deps, target.workspace, { ...body, principal, origin, now });
-    clearSessionCookies(overrides, deps.config);
+    clearSessionCookies({ deps, appHost, overrides });
     return { ok: true };
   },
 });

@@ -84,6 +84,7 @@ it('the origin of an app has the API of the app and the sign-in of its users, an
       "POST /_/auth/refresh",
       "POST /_/auth/logout",
       "GET /api/workspaces/:workspace/auth/me",
+      "DELETE /api/workspaces/:workspace/auth/me",
       "POST /api/workspaces/:workspace/auth/users/register",
       "POST /api/workspaces/:workspace/auth/users/login",
       "POST /api/workspaces/:workspace/auth/users/refresh",
