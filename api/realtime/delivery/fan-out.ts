@@ -4,10 +4,11 @@ import type { Feed } from '../feed.ts';
 /** The duration of a turn of deliveries, in milliseconds. */
 const turnMs = 8;
 
-/** Serves feeds that have something to deliver, in the order in which they were woken. */
+/** Serves feeds that have something to deliver: one workspace after another, and its feeds in the order in which they were woken. */
 export class FanOut {
   readonly #now: () => number;
-  #waiting = new Set<Feed>();
+  /** By workspace, the next one first. */
+  readonly #waiting = new Map<string, Set<Feed>>();
   #isScheduled = false;
 
   constructor(now: () => number) {
@@ -16,7 +17,9 @@ export class FanOut {
 
   /** Lets a feed deliver in a later turn; events that it gets until then go out in the same write. */
   wake(feed: Feed): void {
-    this.#waiting.add(feed);
+    const { workspace } = feed.topic;
+    const feeds = this.#waiting.get(workspace) ?? new Set();
+    this.#waiting.set(workspace, feeds.add(feed));
     this.#schedule();
   }
 
@@ -30,10 +33,16 @@ export class FanOut {
     this.#isScheduled = false;
     const end = this.#now() + turnMs;
     const isTimeUp = () => this.#now() >= end;
-    for (const feed of this.#waiting) {
-      this.#waiting.delete(feed);
-      // A feed that did not finish goes behind the others.
-      if (!feed.deliver(isTimeUp)) this.#waiting.add(feed);
+    for (const [workspace, feeds] of this.#waiting) {
+      for (const feed of feeds) {
+        feeds.delete(feed);
+        // A feed that did not finish goes behind the others of its workspace.
+        if (!feed.deliver(isTimeUp)) feeds.add(feed);
+        break;
+      }
+      // The workspace goes behind the others, however many of its feeds wait.
+      this.#waiting.delete(workspace);
+      if (feeds.size > 0) this.#waiting.set(workspace, feeds);
       if (isTimeUp()) break;
     }
     if (this.#waiting.size > 0) this.#schedule();

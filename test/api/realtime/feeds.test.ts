@@ -124,6 +124,26 @@ describe('the fan-out', () => {
     while (served() < 300) await nextTurn();
   });
 
+  it('serves one workspace after another, however many collections of one have events', async () => {
+    const { feeds, watch, write, clock } = setUp();
+    let now = 0;
+    // Each look at the clock ends a turn.
+    Object.defineProperty(clock, 'now', { get: () => now += 10 });
+    const names = Array.from({ length: 50 }, (_, number) => `busy${number}`);
+    const busy = names.map((name) => join(watch(name)));
+    const neighbour = feeds.watch({ ...place, workspace: 'other', collection: 'quiet' }, '1');
+    const one = join(neighbour);
+    for (const name of names) for (const text of ['first,', 'second,']) write(name, text);
+    neighbour.append({ type: 'record_created', record: { text: '' } });
+    const served = () => busy.filter(({ socket }) => socket.readableLength > 0).length;
+    while (one.socket.readableLength === 0) await nextTurn();
+    expect(served()).toBeLessThan(5);
+    while (served() < 50) await nextTurn();
+    for (const { socket } of busy) {
+      expect(allOf(socket).match(/first,|second,/g)).toEqual(['first,', 'second,']);
+    }
+  });
+
   it('sends what one has missed between the turns of a crowd that is never done', async () => {
     const { watch, write, clock } = setUp();
     let now = 0;
