@@ -1,6 +1,7 @@
 // `npm run bench [name…]`: measures the real server and says what came of it. Flags: --quick, --profile, --rounds, --seconds,
 // --minutes (drift), --workspaces, --starts, --fleet (start), --tenants, --active,
-// --clients-each, --rows (audit), --only (neighbours).
+// --clients-each, --rows (audit), --only (neighbours), --beside (honest).
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchAudit } from './audit.ts';
 import { benchCreate, benchGet, benchHealthz, benchList } from './compared.ts';
@@ -8,6 +9,7 @@ import { benchDrift } from './drift.ts';
 import { benchFanOut } from './fan-out.ts';
 import { benchFiles } from './files.ts';
 import type { Findings } from './findings.ts';
+import { benchHonest } from './honest.ts';
 import { benchHooks } from './hooks.ts';
 import { benchCountedList, benchDeepList, benchFilteredList, benchRule } from './narrowed.ts';
 import { benchLogins } from './logins.ts';
@@ -36,6 +38,7 @@ const { values: flags, positionals: wanted } = parseArgs({
     'clients-each': { type: 'string', default: '4' },
     rows: { type: 'string', default: '1000000' },
     only: { type: 'string', default: '' },
+    beside: { type: 'string' },
   },
 });
 
@@ -46,6 +49,8 @@ const pace: Pace = {
   connections: Number(flags.connections),
   profile: flags.profile,
 };
+
+const { beside } = flags;
 
 const benches: Record<string, () => Promise<Findings>> = {
   get: () => benchGet(pace),
@@ -71,6 +76,7 @@ const benches: Record<string, () => Promise<Findings>> = {
     }),
   neighbours: () =>
     benchNeighbours({ isQuick: flags.quick, seconds: flags.quick ? 5 : 20, only: flags.only }),
+  ...beside === undefined ? {} : { honest: () => benchHonest(pace, resolve(beside)) },
   policies: () => benchPolicies({ workspaces: 1_000, rounds: pace.rounds }),
   start: () => benchStart({ starts: Number(flags.starts), fleet: Number(flags.fleet) }),
 };

@@ -57,13 +57,20 @@ export async function withDataDir<Result>(work: (dataDir: string) => Promise<Res
   }
 }
 
-/** Starts the server, with `more` settings, and waits until it answers. Throws with its output when it ends instead. */
-export async function startServer(dataDir: string, more: readonly string[] = []): Promise<BenchServer> {
+/**
+ * Starts the server, with `more` settings, and waits until it answers. Throws with its output when it ends instead.
+ * `main` is the program, by default that of this checkout.
+ */
+export async function startServer(
+  dataDir: string,
+  more: readonly string[] = [],
+  main = program,
+): Promise<BenchServer> {
   const log = `${dataDir}.log`;
   const descriptor = openSync(log, 'w');
   const started = performance.now();
   const flags = [`data_dir=${dataDir}`, ...settings, ...more].map((setting) => `--set=${setting}`);
-  const child = spawn(process.execPath, [program, 'serve', ...flags], {
+  const child = spawn(process.execPath, [main, 'serve', ...flags], {
     stdio: ['ignore', descriptor, descriptor],
     env: { PATH: process.env['PATH'] },
   });
