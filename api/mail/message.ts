@@ -7,7 +7,8 @@ export type MessageKind =
   | 'password-changed'
   | 'email-change'
   | 'email-changed'
-  | 'otp';
+  | 'otp'
+  | 'invite';
 
 /** A message of the server, written from a template. */
 export interface ServerMessage {

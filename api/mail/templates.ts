@@ -32,6 +32,10 @@ const templates: Readonly<Record<MessageKind, Template>> = {
     'The email address of your account was changed at {{time}}. This address is no longer used.',
     'If you did not change it, contact the people who run the service.',
   ]),
+  invite: template('You are invited', [
+    'You are invited to {{workspace}}. To accept, choose a password there and enter this text:',
+    'It works once, until {{expires}}. If you do not want to join, ignore this mail.',
+  ]),
   otp: template('Your code to log in', [
     'To log in, enter this code:',
     'It works once, for {{minutes}} minutes. If you did not ask for it, ignore this mail.',
@@ -84,6 +88,7 @@ export async function render(
   const values: Record<string, string> = {
     secret: message.secret ?? '',
     time: writtenAt.toISOString(),
+    expires: new Date(writtenAt.getTime() + message.lifeSeconds * 1_000).toISOString(),
     minutes: String(Math.max(1, Math.round(message.lifeSeconds / 60))),
     email: message.to,
     account: message.account ?? message.to,

@@ -77,6 +77,14 @@ export const policyDefinitions = {
     default: () => 8,
     usable: [6, 10],
   },
+  'invite.ttl_sec': {
+    kind: 'range',
+    meaning: 'Lifetime of a mailed invitation in seconds.',
+    min: 60,
+    max: () => 2_592_000,
+    default: () => 604_800,
+    usable: [1, decadeSeconds],
+  },
   'storage.max_upload_mb': {
     kind: 'range',
     meaning: 'Largest upload in MB of 1,048,576 bytes.',

@@ -73,6 +73,7 @@ import {
 } from './user-account.ts';
 import { userLogin, userRefresh, userRegister } from './user-auth.ts';
 import {
+  inviteConfirm,
   otpLogin,
   otpRequest,
   passwordResetConfirm,
@@ -81,7 +82,7 @@ import {
   verifyEmailRequest,
 } from './user-proofs.ts';
 import { usageApp, usageWorkspace } from './usage.ts';
-import { usersList, usersRemove, usersShow, usersVerify } from './users.ts';
+import { usersInvite, usersList, usersRemove, usersShow, usersVerify } from './users.ts';
 import {
   workspacesCreate,
   workspacesList,
@@ -111,6 +112,7 @@ const described: readonly AnyRoute[] = [
   verifyEmailConfirm,
   passwordResetRequest,
   passwordResetConfirm,
+  inviteConfirm,
   otpRequest,
   otpLogin,
   totpLogin,
@@ -130,6 +132,7 @@ const described: readonly AnyRoute[] = [
   providersPut,
   providersRemove,
   usersList,
+  usersInvite,
   usersShow,
   usersVerify,
   totpRemove,

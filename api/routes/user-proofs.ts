@@ -1,4 +1,5 @@
-// Proofs by mail of an end-user: verify an address, reset a password, sign in with a code.
+// Proofs by mail of an end-user: verify an address, reset a password, accept an invitation, sign in with a code.
+import { acceptInvitation } from '../auth/email/invite.ts';
 import { loginByOtp, requestOtp } from '../auth/email/otp.ts';
 import { confirmReset, requestReset } from '../auth/email/password-reset.ts';
 import { wrongPassword } from '../auth/passwords/policy.ts';
@@ -6,6 +7,7 @@ import { confirmVerification, requestVerification } from '../auth/email/verify-e
 import { emailText, passwordText } from '../contract/credentials.ts';
 import { route } from '../contract/route.ts';
 import { object, okResponse, string } from '../contract/schema.ts';
+import { userResponse } from '../auth/account/user-response.ts';
 import { appOfLogin, onlyApp, respondToSignIn, signInResponses } from './sign-in-response.ts';
 
 const token = string({ max: 200 });
@@ -70,6 +72,24 @@ export const passwordResetConfirm = route({
     const { token, new_password: password } = body;
     await confirmReset(deps, target.workspace, { token, password, origin, now });
     return { ok: true };
+  },
+});
+
+/** Makes an end-user, by the token of an invitation. */
+export const inviteConfirm = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/auth/invite/confirm',
+  summary: 'Accepts the mailed token of an invitation, and creates an end-user with this password.',
+  scope: 'anyone',
+  body: object({ token, new_password: passwordText }),
+  needsDisk: true,
+  status: 201,
+  response: userResponse,
+  errors: ['conflict', 'quota_exceeded'],
+  bodyErrors: wrongPassword('new_password'),
+  handle: ({ deps, target, body, origin, now }) => {
+    const { token, new_password: password } = body;
+    return acceptInvitation(deps, target.workspace, { token, password, origin, now });
   },
 });
 

@@ -2,7 +2,9 @@
 import { hookErrors } from '../hooks/errors.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
+import { emailText } from '../contract/credentials.ts';
 import { boolean, described, object, okResponse, optional, pageSchema, string } from '../contract/schema.ts';
+import { inviteUser } from '../auth/email/invite.ts';
 import { getUser, listUsers } from '../users/list.ts';
 import { removeUser } from '../users/remove.ts';
 import { userResponse } from '../auth/account/user-response.ts';
@@ -33,6 +35,23 @@ export const usersShow = route({
   status: 200,
   response: userResponse,
   handle: ({ deps, target, params }) => getUser(deps, target.workspace, params.id),
+});
+
+/** Mails an invitation. */
+export const usersInvite = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/users/invite',
+  summary:
+    'Mails a token by which somebody becomes an end-user. Earlier invitations of the address become invalid.',
+  scope: 'workspace_admin',
+  body: object({ email: emailText }),
+  status: 200,
+  response: okResponse,
+  errors: ['conflict'],
+  handle: async ({ deps, target, body, principal, origin, now }) => {
+    await inviteUser(deps, target.workspace, { ...body, principal, origin, now });
+    return { ok: true };
+  },
 });
 
 /** Marks an email as verified or not. */

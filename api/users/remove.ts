@@ -9,6 +9,7 @@ import type { Sql } from '../../storage/connections/pool.ts';
 import { planFor } from '../../storage/app/records/plan.ts';
 import { referrersTo } from '../../storage/app/records/referrers.ts';
 import { selectRecord } from '../../storage/app/records/records.ts';
+import { voidTokens } from '../../storage/workspace/one-time-tokens.ts';
 import { deleteUser, lockUser, type UserRow } from '../../storage/workspace/user-accounts.ts';
 import { transactionAsConnection } from '../../storage/connections/transaction-as-connection.ts';
 import { type Caller, readActorName } from '../audit/actor.ts';
@@ -189,6 +190,8 @@ async function deleteAccount(
 ): Promise<void> {
   // Its refresh tokens are deleted with the row.
   await deleteUser(sql, user.id);
+  // An invitation from before would let the user in again.
+  await voidTokens(sql, { userId: user.id, email: user.email, purpose: 'invite', now: by.now });
   const details = { id: user.id, from: { verified: user.verified } };
   await auditWorkspace(sql, deps, {
     actor,

@@ -11,6 +11,7 @@ export type MailPurpose =
   | 'password_changed'
   | 'email_change'
   | 'otp'
+  | 'invite'
   | 'hook';
 
 /** The budget of one address and purpose. */

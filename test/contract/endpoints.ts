@@ -185,6 +185,8 @@ export const additions: readonly Endpoint[] = [
   { method: 'DELETE', path: `${auth}/sessions/:id`, who: 'end-user', status: 200 },
   { method: 'POST', path: `${auth}/password`, who: 'end-user', status: 200, body: {} },
   { method: 'DELETE', path: `${auth}/me`, who: 'end-user', status: 200, body: { password: 5 } },
+  { method: 'POST', path: `${workspace}/users/invite`, who: 'workspace admin', status: 200, body: {} },
+  { method: 'POST', path: `${auth}/invite/confirm`, who: 'anyone', status: 201, body: {} },
   { method: 'POST', path: `${auth}/email-change/request`, who: 'end-user', status: 200, body: {} },
   { method: 'POST', path: `${auth}/email-change/confirm`, who: 'end-user', status: 200, body: {} },
   { method: 'POST', path: `${app}/files/:id/link`, who: 'signed in at the app', status: 201, body: {} },

@@ -82,7 +82,7 @@ table mail_budgets
   full_at timestamp with time zone not null
   CREATE INDEX mail_budgets_full_at ON workspace.mail_budgets USING btree (full_at)
   constraint mail_budgets_pkey PRIMARY KEY (email, purpose)
-  constraint mail_budgets_purpose_check CHECK ((purpose = ANY (ARRAY['verify_email'::text, 'password_reset'::text, 'password_changed'::text, 'email_change'::text, 'otp'::text, 'hook'::text])))
+  constraint mail_budgets_purpose_check CHECK ((purpose = ANY (ARRAY['verify_email'::text, 'password_reset'::text, 'password_changed'::text, 'email_change'::text, 'otp'::text, 'invite'::text, 'hook'::text])))
 
 table migrations
   version integer not null
@@ -148,7 +148,7 @@ table one_time_tokens
   constraint one_time_tokens_method CHECK (((purpose = 'mfa'::text) = (method IS NOT NULL)))
   constraint one_time_tokens_method_check CHECK ((method = ANY (ARRAY['password'::text, 'otp'::text, 'oauth'::text])))
   constraint one_time_tokens_pkey PRIMARY KEY (id)
-  constraint one_time_tokens_purpose_check CHECK ((purpose = ANY (ARRAY['verify_email'::text, 'password_reset'::text, 'email_change'::text, 'otp'::text, 'mfa'::text])))
+  constraint one_time_tokens_purpose_check CHECK ((purpose = ANY (ARRAY['verify_email'::text, 'password_reset'::text, 'email_change'::text, 'otp'::text, 'invite'::text, 'mfa'::text])))
   constraint one_time_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES workspace.users(id) ON DELETE CASCADE
 
 table recovery_codes

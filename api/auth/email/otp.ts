@@ -8,14 +8,13 @@ import {
   voidTokens,
 } from '../../../storage/workspace/one-time-tokens.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
-import { findUserId, insertUser, lockUser, type UserRow } from '../../../storage/workspace/user-accounts.ts';
-import { auditWorkspace } from '../../audit/write.ts';
+import { findUserId, lockUser, type UserRow } from '../../../storage/workspace/user-accounts.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
 import { quotaLimit } from '../../usage/quota.ts';
-import { requireUserQuota } from '../../usage/user-quota.ts';
-import { type Attempt, beginAttempt, normalizeName } from '../login/attempt.ts';
+import { addUser } from '../login/add-user.ts';
+import { beginAttempt, normalizeName } from '../login/attempt.ts';
 import { revokeAllTokens } from '../tokens/end-user-tokens.ts';
 import { chooseRecipient, draftToken, hashCode, mailLimits, makeCode } from './one-time.ts';
 import { proveAddress } from './prove-address.ts';
@@ -73,7 +72,10 @@ export async function loginByOtp(
     const user = id === undefined ? undefined : await lockUser(sql, id) ?? failNoUser();
     if (await redeemToken(sql, query) === undefined) return undefined;
     return user === undefined
-      ? await addUser(sql, deps, { ...attempt, mostUsers })
+      ? await addUser(sql, deps, {
+        ...{ id: deps.newId(), email: attempt.actor, password_hash: null, verified: true },
+        ...{ mostUsers, how: { by: 'otp' }, origin, now },
+      })
       : await markProved(sql, deps, { user, now });
   };
   return await signInUser(deps, attempt, { workspace, app, method: 'otp', prove });
@@ -89,18 +91,6 @@ async function markProved(
   await voidTokens(sql, { userId: user.id, email: user.email, now });
   await revokeAllTokens(sql, deps, { userId: user.id, now });
   return await lockUser(sql, user.id) ?? failNoUser();
-}
-
-async function addUser(
-  sql: Sql,
-  deps: OtpDeps,
-  { actor: email, origin, now, mostUsers }: Attempt & { mostUsers: number | undefined },
-): Promise<UserRow> {
-  const user = await insertUser(sql, { id: deps.newId(), email, password_hash: null, verified: true, now });
-  await requireUserQuota(sql, mostUsers);
-  const details = { id: user.id, by: 'otp' };
-  await auditWorkspace(sql, deps, { actor: email, action: 'user_register', target: email, details, origin });
-  return user;
 }
 
 function failNoUser(): never {

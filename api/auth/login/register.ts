@@ -1,15 +1,13 @@
 // The registration of an end-user with a password.
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { StorageError } from '../../../storage/errors.ts';
-import { insertUser } from '../../../storage/workspace/user-accounts.ts';
-import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { failTaken } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
 import { showUser, type User } from '../account/user-response.ts';
 import { networkOf } from '../../http/client-network.ts';
 import { quotaLimit } from '../../usage/quota.ts';
-import { requireUserQuota } from '../../usage/user-quota.ts';
+import { addUser } from './add-user.ts';
 import { normalizeName } from './attempt.ts';
 import { checkNewPassword } from '../passwords/policy.ts';
 import { requireMethod } from './user-attempt.ts';
@@ -29,23 +27,14 @@ export async function registerUser(
   await checkNewPassword(deps.policies, at, { field: 'password', password });
   const address = normalizeName(email);
   const user = { id: deps.newId(), email: address, verified: false, now };
-  const most = await quotaLimit(deps.policies, 'quota.users', at);
+  const mostUsers = await quotaLimit(deps.policies, 'quota.users', at);
   const password_hash = await deps.passwords.hash(`users of ${workspace.id}`, password, {
     network: networkOf(origin.ip),
     isKnown: false,
   });
-  const row = await deps.databases.workspace(workspace.database).transaction(async (sql) => {
-    const added = await insertUser(sql, { ...user, password_hash });
-    await requireUserQuota(sql, most);
-    await auditWorkspace(sql, deps, {
-      actor: address,
-      action: 'user_register',
-      target: address,
-      details: { id: user.id },
-      origin,
-    });
-    return added;
-  }).catch(refuseDuplicateUser);
+  const row = await deps.databases.workspace(workspace.database).transaction((sql) =>
+    addUser(sql, deps, { ...user, password_hash, mostUsers, how: {}, origin })
+  ).catch(refuseDuplicateUser);
   return showUser(row);
 }
 
@@ -56,6 +45,11 @@ export function isDuplicateUser(error: unknown): boolean {
 
 /** Translates a violation of the unique constraint to `409 conflict`. Throws other errors as they are. */
 export function refuseDuplicateUser(error: unknown): never {
-  if (isDuplicateUser(error)) failTaken('email', 'a user with this email already exists');
+  if (isDuplicateUser(error)) failDuplicateUser();
   throw error;
+}
+
+/** Ends a request for an address that a user has. */
+export function failDuplicateUser(): never {
+  failTaken('email', 'a user with this email already exists');
 }

@@ -10,7 +10,6 @@ import type { Sql } from '../../../storage/connections/pool.ts';
 import {
   findUser,
   findUserByEmail,
-  insertUser,
   lockUser,
   setVerified,
   type UserRow,
@@ -19,7 +18,7 @@ import { auditWorkspace } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
-import { requireUserQuota } from '../../usage/user-quota.ts';
+import { addUser } from '../login/add-user.ts';
 import { revokeAllTokens } from '../tokens/end-user-tokens.ts';
 import { proveAddress } from '../email/prove-address.ts';
 import type { ProviderProfile } from './profile.ts';
@@ -72,7 +71,7 @@ export async function identify(sql: Sql, deps: IdentityDeps, claim: IdentityClai
         user: await lockLinked(sql, claim.account, match.user.id),
       });
     case 'new':
-      return await addUser(sql, deps, { ...claim, email: match.email });
+      return await addLinked(sql, deps, { ...claim, email: match.email });
     case 'owner':
       return await linkByAddress(sql, deps, { ...claim, user: match.user });
     case 'none':
@@ -104,17 +103,17 @@ async function verifyLinked(
   return await setVerified(sql, id, { verified: true, now }) ?? failChanged();
 }
 
-async function addUser(
+async function addLinked(
   sql: Sql,
   deps: IdentityDeps,
   { account, profile, email, mostUsers, origin, now }: IdentityClaim & { email: string },
 ): Promise<UserRow> {
-  const user = { id: deps.newId(), email, password_hash: null, verified: profile.isVerified, now };
-  const { id } = await insertUser(sql, user);
-  await requireUserQuota(sql, mostUsers);
+  const { provider } = account;
+  const { id } = await addUser(sql, deps, {
+    ...{ id: deps.newId(), email, password_hash: null, verified: profile.isVerified },
+    ...{ mostUsers, how: { by: 'oauth', provider }, origin, now },
+  });
   await insertLink(sql, account, { userId: id, now });
-  const details = { id, by: 'oauth', provider: account.provider };
-  await auditWorkspace(sql, deps, { actor: email, action: 'user_register', target: email, details, origin });
   return await lockUser(sql, id) ?? failChanged();
 }
 
