@@ -7,7 +7,7 @@ import type { Deps } from '../../deps.ts';
 import { requireUserQuota } from '../../usage/user-quota.ts';
 
 /** A user who is to be added. */
-export interface NewUser extends Pick<UserRow, 'id' | 'email' | 'password_hash' | 'verified'> {
+export interface NewAccount extends Pick<UserRow, 'id' | 'email' | 'password_hash' | 'verified'> {
   /** How many users the workspace may have. */
   mostUsers: number | undefined;
   /** The way of the user, for the audit log; empty for a registration with a password. */
@@ -20,7 +20,7 @@ export interface NewUser extends Pick<UserRow, 'id' | 'email' | 'password_hash' 
 export async function addUser(
   sql: Sql,
   deps: Pick<Deps, 'newId' | 'now'>,
-  { mostUsers, how, origin, ...user }: NewUser,
+  { mostUsers, how, origin, ...user }: NewAccount,
 ): Promise<UserRow> {
   const added = await insertUser(sql, user);
   await requireUserQuota(sql, mostUsers);
