@@ -44,7 +44,11 @@ export function createAppObject(load: LoadFrame, asking: ApiClient, { lines, for
         asking.call('records.update', collection, id, fields),
       delete: (collection: string, id: string) => asking.call('records.delete', collection, id),
     },
-    users: { findOne: (id: string) => asking.call('users.findOne', id) },
+    users: {
+      findOne: (id: string) => asking.call('users.findOne', id),
+      findByEmail: (email: string) => asking.call('users.findByEmail', email),
+      create: (user: { email: string; password?: string }) => asking.call('users.create', user),
+    },
     files: fileCalls(asking),
     mail: { send: (mail: HookMail) => asking.call('mail.send', mail) },
     realtime: {

@@ -109,6 +109,11 @@ export interface CallTable {
   'records.update': { args: readonly [collection: string, id: string, fields: Fields]; value: HookRecord };
   'records.delete': { args: readonly [collection: string, id: string]; value: null };
   'users.findOne': { args: readonly [id: string]; value: HookUser | null };
+  'users.findByEmail': { args: readonly [email: string]; value: HookUser | null };
+  'users.create': {
+    args: readonly [user: { readonly email: string; readonly password?: string }];
+    value: HookUser;
+  };
   'files.get': { args: readonly [id: string]; value: (HookFileInfo & { readonly body: Bytes }) | null };
   'files.create': {
     args: readonly [file: { readonly filename: string; readonly mime: string; readonly body: Bytes }];

@@ -217,6 +217,9 @@ declare const $app: {
   readonly users: {
     /** Returns null if there is none. */
     findOne(id: string): Promise<HookUser | null>;
+    findByEmail(email: string): Promise<HookUser | null>;
+    /** Adds a user to the workspace. Throws `conflict` if there is one with the email. */
+    create(user: { email: string; password?: string }): Promise<HookUser>;
   };
   readonly files: {
     /** Returns null if there is none. */
@@ -241,10 +244,5 @@ declare const $app: {
      */
     publish(collection: CollectionName, event: string, data: Json): Promise<null>;
   };
-  readonly log: {
-    readonly debug: LogLine;
-    readonly info: LogLine;
-    readonly warn: LogLine;
-    readonly error: LogLine;
-  };
+  readonly log: Readonly<Record<'debug' | 'info' | 'warn' | 'error', LogLine>>;
 };

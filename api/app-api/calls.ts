@@ -15,7 +15,6 @@ import { updateRecord } from '../records/update.ts';
 import { unboundedAccess } from '../rules/access.ts';
 import { requireCollection } from '../target.ts';
 import { noteExceeded } from '../usage/quota.ts';
-import { findUserRecord } from '../users/records.ts';
 import type { RecordCaller } from '../hooks/ports.ts';
 import type { CallContext } from '../hooks/pool/generation.ts';
 import { fetchForHook } from './fetch.ts';
@@ -23,6 +22,7 @@ import { deleteForHook, readForHook, storeForHook } from './files.ts';
 import { sendForHook } from './mail.ts';
 import { findOwnApp } from './own-app.ts';
 import { publishForHook } from './publish.ts';
+import { createUserForHook, findUserByEmailForHook, findUserForHook } from './users.ts';
 
 interface CallScope {
   deps: Deps;
@@ -71,12 +71,9 @@ const handlers: Handlers = {
     await removeRecord(deps, targetOf(app, coll), { access, id, now, caller: callerOf(context) });
     return null;
   },
-  'users.findOne': async ({ deps, app }, id) => {
-    const found = await findUserRecord(deps, app, id);
-    if (found === undefined) return null;
-    const { fields: { email, verified }, created_at, updated_at } = found;
-    return { id: found.id, email, verified, created_at, updated_at };
-  },
+  'users.findOne': ({ deps, app }, id) => findUserForHook(deps, app, id),
+  'users.findByEmail': ({ deps, app }, email) => findUserByEmailForHook(deps, app, email),
+  'users.create': ({ deps, app }, user) => createUserForHook(deps, app, user),
   'files.get': ({ deps, app }, id) => readForHook(deps, app, id),
   'files.create': ({ deps, app }, file) => storeForHook(deps, app, file),
   'files.delete': ({ deps, app, context }, id) => deleteForHook(deps, app, { id, caller: callerOf(context) }),

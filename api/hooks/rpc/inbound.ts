@@ -192,6 +192,12 @@ const argumentReaders: Arguments = {
   'records.update': ([coll, id, fields]) => [readText(coll), readText(id), readRecordFields(fields)],
   'records.delete': ([coll, id]) => [readText(coll), readText(id)],
   'users.findOne': ([id]) => [readText(id)],
+  'users.findByEmail': ([email]) => [readText(email)],
+  'users.create': ([given]) => {
+    const { email, password } = readMembers(given);
+    const user = { email: readText(email) };
+    return [password === undefined ? user : { ...user, password: readText(password) }];
+  },
   'files.get': ([id]) => [readText(id)],
   'files.create': ([given]) => {
     const { filename, mime, body } = readMembers(given);

@@ -1,7 +1,8 @@
 // What hooks may do with `$app`, over HTTP.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { as, expectOk, type OwnApp, type OwnWorkspace } from '../../harness/api.ts';
+import { as, expectOk, type OwnApp, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { scenario } from '../../harness/scenario.ts';
+import { freshEmail, ownUser } from '../../harness/users.ts';
 
 let own: OwnWorkspace;
 let app: OwnApp;
@@ -59,6 +60,49 @@ describe('$app', () => {
       { id: user.id, email, verified: false, created_at, updated_at },
       null,
     ]);
+  });
+
+  it('finds users by email, and none of another workspace', async () => {
+    const email = `grace.${app.id}@example.com`;
+    const password = 'a long password';
+    const { id } = expectOk(await as().post(`${own.path}/auth/users/register`, { email, password }));
+    const stranger = await ownUser(await ownWorkspace());
+    const { value } = await run(`
+      const emails = ['${email}', ' ${email.toUpperCase()}', '${stranger.email}', 'nobody', '', 'a\\0b'];
+      return await Promise.all(emails.map(async (email) => (await $app.users.findByEmail(email))?.id ?? null));`);
+    expect(value).toEqual([id, id, null, null, null, null]);
+  });
+
+  it('adds users, who sign in with the password or set one, and are audited', async () => {
+    const [email, other] = [freshEmail(), freshEmail()];
+    const { value } = await run(`
+      const made = await $app.users.create({ email: '${email.toUpperCase()}', password: 'a long password' });
+      const other = await $app.users.create({ email: '${other}' });
+      return [made, await $app.users.findOne(made.id), other.verified];`);
+    const [made, found, isVerified] = value as [{ id: string }, object, boolean];
+    expect(made).toMatchObject({ email, verified: false });
+    expect([found, isVerified]).toEqual([made, false]);
+    const login = { email, password: 'a long password' };
+    expect(expectOk(await as().post(`${own.path}/auth/users/login`, login)).user.id).toBe(made.id);
+    const { items } = expectOk(await app.admin.get(`${app.path}/audit?action=user_register`));
+    expect(items.at(-1)).toMatchObject({ target: email, details: { id: made.id, by: 'hook' } });
+    expect(JSON.stringify(items)).not.toContain('a long password');
+  });
+
+  it('adds no user of a taken address, with a weak password or beyond the quota', async () => {
+    const user = await ownUser(own);
+    const create = async (given: string) => (await run(`await $app.users.create(${given});`)).error;
+    expect((await create(`{ email: '${user.email}', password: 'another password' }`)).code).toBe('conflict');
+    expect(await create(`{ email: '${freshEmail()}', password: 'short' }`)).toMatchObject({
+      code: 'validation',
+      message: 'password: must have at least 8 characters',
+    });
+    expect((await create(`{ email: 'no address' }`)).code).toBe('validation');
+    expect((await create(`{ email: '${freshEmail()}', verified: true }`)).message).toContain('verified');
+    const quota = `${own.path}/policies/quota.users`;
+    expectOk(await own.admin.put(quota, { kind: 'range', min: 0, max: 1 }));
+    expect((await create(`{ email: '${freshEmail()}' }`)).code).toBe('quota_exceeded');
+    expectOk(await own.admin.delete(quota));
   });
 
   it('stores, reads and deletes files', async () => {
