@@ -6,6 +6,7 @@ import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import { type ChangeType, deletedKey, type DeletedRecords } from '../realtime/event.ts';
 import type { Publisher } from '../realtime/ports.ts';
 import { exactTopic } from '../realtime/topic.ts';
+import { backwardRelations } from '../rules/compile.ts';
 import type { Removal } from './relations/cascade.ts';
 
 /** A record that was written. */
@@ -69,25 +70,30 @@ export function writtenByRemoval({ updated, deleted }: Removal): WrittenRecord[]
 
 /** A filter follows three relations, and the rule of a record that it finds there three more. */
 const maxHops = 6;
+/** Deleted records that one deletion is published with: a project may go along with thousands of others. */
+const maxLost = 1_000;
 
 /** The records that one transaction deleted. */
 class LostRecords {
   readonly #app: AppDefinition;
   readonly #records: ReadonlyMap<string, StoredRecord>;
   readonly #bytes = new Map<string, number>();
+  /** The records that lead to one by a relation which rules follow backwards, by the key of that one. */
+  readonly #referrers: ReadonlyMap<string, string[]>;
 
   constructor(app: AppDefinition, records: readonly StoredRecord[]) {
     this.#app = app;
     this.#records = new Map(records.map((record) => [deletedKey(record.collection, record.id), record]));
+    this.#referrers = referrersAmong(app, records);
   }
 
-  /** The deleted records that relations of a record lead to. */
+  /** The deleted records that relations of a record lead to, and rules from there. */
   from(record: StoredRecord): DeletedRecords | undefined {
     const records = new Map<string, StoredRecord>();
     let next = [record];
     for (let hops = 0; hops < maxHops && next.length > 0; hops++) {
-      next = next.flatMap((place) => this.#pointedToBy(place)).flatMap((key) => {
-        const found = records.has(key) ? undefined : this.#records.get(key);
+      next = next.flatMap((place) => this.#keysFrom(place)).flatMap((key) => {
+        const found = records.has(key) || records.size >= maxLost ? undefined : this.#records.get(key);
         if (found === undefined) return [];
         records.set(key, found);
         return [found];
@@ -106,9 +112,31 @@ class LostRecords {
     });
   }
 
+  #keysFrom(record: StoredRecord): string[] {
+    const referrers = this.#referrers.get(deletedKey(record.collection, record.id)) ?? [];
+    return [...this.#pointedToBy(record), ...referrers];
+  }
+
   #bytesOf(key: string, { fields }: StoredRecord): number {
     const known = this.#bytes.get(key) ?? toJson(fields).length;
     this.#bytes.set(key, known);
     return known;
   }
+}
+
+function referrersAmong(app: AppDefinition, records: readonly StoredRecord[]): Map<string, string[]> {
+  const followed = backwardRelations(app);
+  const referrers = new Map<string, string[]>();
+  for (const { id, collection, fields } of followed.size === 0 ? [] : records) {
+    for (const field of app.collections.get(collection)?.fields ?? []) {
+      const [target, pointed] = [pointsTo(field), fields[field.name]];
+      if (target === undefined || typeof pointed !== 'string') continue;
+      if (!followed.has(`${collection}.${field.name}`)) continue;
+      const key = deletedKey(target, pointed);
+      const known = referrers.get(key) ?? [];
+      known.push(deletedKey(collection, id));
+      referrers.set(key, known);
+    }
+  }
+  return referrers;
 }

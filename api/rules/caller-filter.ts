@@ -1,11 +1,11 @@
 // Filters of callers: compiled, cached, and refused with errors of the API.
 import { DerivedCache } from '../../storage/connections/derived-cache.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
-import type { Condition } from '../../storage/app/filter/condition.ts';
+import { type Condition, isOwnStep, stepsIn } from '../../storage/app/filter/condition.ts';
 import { FilterError } from '../../storage/app/filter/parse/error.ts';
 import { ApiError, fail } from '../errors.ts';
 import { LruCache } from '../process/lru-cache.ts';
-import { comparisonsToRead, compileFilter, hopsIn } from './compile.ts';
+import { comparisonsToRead, compileFilter } from './compile.ts';
 
 /** Cached filters for each version of a collection. */
 const maxCached = 64;
@@ -43,8 +43,9 @@ export const maxGuardComparisons = 1_024;
 export function refuseCostly(app: AppDefinition, condition: Condition): void {
   let comparisons = 0;
   // Stops at the limit, so that no further rules are compiled.
-  const isCostly = hopsIn(condition).some(({ target }) => {
-    comparisons += comparisonsToRead(app, target);
+  const isCostly = stepsIn(condition).some((step) => {
+    if (isOwnStep(step)) return false;
+    comparisons += comparisonsToRead(app, step.target);
     return comparisons > maxGuardComparisons;
   });
   if (!isCostly) return;

@@ -8,11 +8,12 @@ import type {
   Template,
 } from '../../storage/definition.ts';
 import {
-  type Comparison,
+  comparisonsIn,
   type Condition,
-  type Hop,
   isColumn,
-  type Term,
+  reachesIn,
+  stepsIn,
+  termsIn,
 } from '../../storage/app/filter/condition.ts';
 import { FilterError } from '../../storage/app/filter/parse/error.ts';
 import { compilePredicate, type Predicate } from '../../storage/app/filter/evaluate.ts';
@@ -113,90 +114,49 @@ export function compileFilter(
 
 /** True when a condition reads the caller's email. */
 function mentionsEmail(condition: Condition): boolean {
-  return mentions(
-    condition,
-    (term) => term.kind === 'request' && term.part === 'auth' && term.name === 'email',
+  return termsIn(condition).some((term) =>
+    term.kind === 'request' && term.part === 'auth' && term.name === 'email'
   );
 }
 
 /** True when a condition depends on the time. */
 export function mentionsNow(condition: Condition): boolean {
-  return mentions(condition, (term) => term.kind === 'now');
+  return termsIn(condition).some((term) => term.kind === 'now');
 }
 
 /** The members of the caller and the query that a condition reads, such as `auth.id` and `query.q`. */
 export function requestMembers(condition: Condition): Set<string> {
   const names = new Set<string>();
-  mentions(condition, (term) => {
+  for (const term of termsIn(condition)) {
     const differs = term.kind === 'request' && (term.part === 'auth' || term.part === 'query');
     if (differs) names.add(`${term.part}.${term.name}`);
-    return false;
-  });
+  }
   return names;
 }
 
 /** The names of the related collections that a condition reads. */
 export function relatedCollections(condition: Condition): Set<string> {
-  const names = new Set<string>();
-  mentions(condition, (term) => {
-    if (isColumn(term)) { for (const { target } of term.hops) names.add(target); }
-    return false;
-  });
-  return names;
+  return new Set(stepsIn(condition).map(({ target }) => target));
 }
 
-/** The relations that a condition follows, each as often as it does, but not from a profile to its user. */
-export function hopsIn(condition: Condition): Hop[] {
-  const hops: Hop[] = [];
-  mentions(condition, (term) => {
-    if (isColumn(term)) hops.push(...term.hops.filter(({ isOwn }) => isOwn !== true));
-    return false;
-  });
-  return hops;
+/** True when a condition asks for related records of which there may be many. */
+export function asksForMany(condition: Condition): boolean {
+  return !reachesIn(condition).next().done;
 }
 
 /** The number of comparisons in the `get` rule of a collection. */
 export function comparisonsToRead(app: AppDefinition, id: string): number {
   const collection = app.collections.get(id);
   if (collection === undefined) return 1;
-  let count = 0;
-  someTest(compiledRule(app, collection, 'get').condition, () => {
-    count++;
-    return false;
-  });
-  return count;
+  return comparisonsIn(compiledRule(app, collection, 'get').condition).reduce((count) => count + 1, 0);
 }
 
 /** True when each comparison reads the record's own columns, in time linear in their length. */
 function isPlain(condition: Condition): boolean {
-  const isFar = (term: Term) => isColumn(term) && (term.hops.length > 0 || term.type === 'json');
-  return !mentions(condition, isFar) && !someTest(condition, isPattern);
-}
-
-function isPattern(test: Comparison): boolean {
-  return test.kind === 'compare' && operators[test.operator].pattern;
-}
-
-function mentions(condition: Condition, matches: (term: Term) => boolean): boolean {
-  return someTest(
-    condition,
-    (test) => test.kind === 'empty' ? matches(test.term) : matches(test.left) || matches(test.right),
-  );
-}
-
-function someTest(condition: Condition, matches: (test: Comparison) => boolean): boolean {
-  switch (condition.kind) {
-    case 'constant':
-      return false;
-    case 'and':
-    case 'or':
-      return condition.parts.some((part) => someTest(part, matches));
-    case 'not':
-      return someTest(condition.part, matches);
-    case 'compare':
-    case 'empty':
-      return matches(condition);
-  }
+  if (asksForMany(condition)) return false;
+  return comparisonsIn(condition).every((test) =>
+    test.kind === 'empty' || !operators[test.operator].pattern
+  ) && termsIn(condition).every((term) => !isColumn(term) || term.hops.length === 0 && term.type !== 'json');
 }
 
 // True for apps with a `get` rule that reads the caller's email.
@@ -217,4 +177,24 @@ export function relationsReadEmail(app: AppDefinition): boolean {
 
 function mayReadEmail(rule: AccessRule | undefined): boolean {
   return rule?.filter?.includes('@request.auth.email') === true;
+}
+
+const backwards = new WeakMap<AppDefinition, ReadonlySet<string>>();
+
+/** The relations that `list` and `get` rules of an app follow backwards, as `memberships.project`. */
+export function backwardRelations(app: AppDefinition): ReadonlySet<string> {
+  const known = backwards.get(app);
+  if (known !== undefined) return known;
+  const relations = new Set<string>();
+  for (const collection of app.collections.values()) {
+    for (const action of ['list', 'get'] as const) {
+      // By the text first, as above.
+      if (collection.rules[action]?.filter?.includes('_via_') !== true) continue;
+      for (const { target, by } of reachesIn(compiledRule(app, collection, action).condition)) {
+        relations.add(`${target}.${by}`);
+      }
+    }
+  }
+  backwards.set(app, relations);
+  return relations;
 }

@@ -53,7 +53,7 @@ function oneself(auth: RequestPrincipal | null): Residue {
   return {
     kind: 'compare',
     operator: '=',
-    left: { kind: 'column', hops: [], column: 'id', type: 'uuid', path: [] },
+    left: { kind: 'column', level: 0, hops: [], column: 'id', type: 'uuid', path: [] },
     right: { kind: 'value', type: 'uuid', value: auth.id.toLowerCase() },
     negated: false,
   };

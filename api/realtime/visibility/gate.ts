@@ -63,7 +63,7 @@ export class RuleGate implements RealtimeGate {
   #readerOf(app: AppDefinition): { reader: DatabaseReader; version: number } {
     let known = this.#readers.get(app);
     if (known === undefined) {
-      known = { reader: new DatabaseReader(this.#deps.databases, app), version: ++this.#versions };
+      known = { reader: new DatabaseReader(this.#deps, app), version: ++this.#versions };
       this.#readers.set(app, known);
     }
     return known;

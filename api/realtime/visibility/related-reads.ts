@@ -1,31 +1,47 @@
 // Related records that views need besides the changed record, read once for all views.
 import { hopPath, type RelatedPart } from '../../../storage/app/filter/condition.ts';
+import type { CollectionDefinition } from '../../../storage/definition.ts';
 import type { FilterRecord } from '../../../storage/app/filter/evaluate.ts';
+import type { Restriction } from '../../../storage/app/records/restriction.ts';
 import type { RecordChange } from '../event.ts';
 
 /** Parts of related records, by the name of the hops that lead to them. */
 export type RelatedParts = ReadonlyMap<string, RelatedPart>;
 
-/**
- * Returns the record that hops lead to from the record of a change; undefined when there is none. Throws when it could not
- * be read, so that only the views fail that need it.
- */
-export type Related = (change: RecordChange, hops: string) => FilterRecord | undefined;
+/** The related records of some changes. Throws for what could not be read, so that only the views fail that need it. */
+export interface Related {
+  /** The record that hops lead to from the record of a change; undefined when there is none. */
+  follow(change: RecordChange, hops: string): FilterRecord | undefined;
+  /** True when the database found that the record of a change passes the view with this key. */
+  passes(change: RecordChange, key: string): boolean;
+}
+
+/** The conditions of a view that the database decides, at a time in milliseconds since 1970. */
+export interface StoredConditions {
+  collection: CollectionDefinition;
+  at(now: number): Restriction[];
+}
+
+/** Views that the database decides, by their keys. */
+export type DecidedViews = ReadonlyMap<string, StoredConditions>;
 
 /** Reads related records by one version of an app's definitions. */
 export interface RelatedReader {
-  /** Reads the given parts of the related records of some changes. */
-  read(changes: readonly RecordChange[], parts: RelatedParts): Promise<Related>;
+  /** Reads the given parts of the related records of some changes, and decides views. */
+  read(changes: readonly RecordChange[], parts: RelatedParts, decided: DecidedViews): Promise<Related>;
 }
 
 /** The related records that a view needs, and their reader. Views with the same reader share queries. */
 export interface RelatedQuery {
   reader: RelatedReader;
   parts: RelatedParts;
+  /** Set for a view that asks for records of which there may be many: the database decides it. */
+  decided?: StoredConditions | undefined;
 }
 
 /** A view that may need related records. */
 export interface RelatedConsumer {
+  key: string;
   related?: RelatedQuery | undefined;
 }
 
@@ -37,23 +53,32 @@ export async function readRelated(
   changes: readonly RecordChange[],
   views: Iterable<RelatedConsumer>,
 ): Promise<RelatedByReader> {
-  const partsByReader = new Map<RelatedReader, Map<string, RelatedPart>>();
-  for (const { related } of views) {
+  const needs = new Map<
+    RelatedReader,
+    { parts: Map<string, RelatedPart>; decided: Map<string, StoredConditions> }
+  >();
+  for (const { key, related } of views) {
     if (related === undefined) continue;
-    const parts = partsByReader.get(related.reader) ?? new Map<string, RelatedPart>();
-    mergeParts(parts, related.parts);
-    partsByReader.set(related.reader, parts);
+    const need = needs.get(related.reader) ?? { parts: new Map(), decided: new Map() };
+    mergeParts(need.parts, related.parts);
+    if (related.decided !== undefined) need.decided.set(key, related.decided);
+    needs.set(related.reader, need);
   }
-  const read = [...partsByReader].map(async ([reader, parts]): Promise<[RelatedReader, Related]> => {
+  const read = [...needs].map(async ([reader, { parts, decided }]): Promise<[RelatedReader, Related]> => {
     try {
-      return [reader, await reader.read(changes, parts)];
+      return [reader, await reader.read(changes, parts, decided)];
     } catch (error) {
-      return [reader, () => {
-        throw error;
-      }];
+      return [reader, unread(error)];
     }
   });
   return new Map(await Promise.all(read));
+}
+
+function unread(error: unknown): Related {
+  const fail = () => {
+    throw error;
+  };
+  return { follow: fail, passes: fail };
 }
 
 /** Adds parts to others. */
@@ -65,7 +90,7 @@ export function mergeParts(parts: Map<string, RelatedPart>, more: RelatedParts):
   }
 }
 
-const nothing: Related = () => undefined;
+const nothing: Related = { follow: () => undefined, passes: () => false };
 
 /** The related records that a view reads. Throws when they have not been read. */
 export function relatedFor({ related }: RelatedConsumer, read: RelatedByReader | undefined): Related {

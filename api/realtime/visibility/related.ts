@@ -7,9 +7,11 @@ import type { FilterRecord } from '../../../storage/app/filter/evaluate.ts';
 import { readableCollection } from '../../../storage/workspace/identities.ts';
 import { JsonText } from '../../../storage/sql/json-text.ts';
 import { planFor } from '../../../storage/app/records/plan.ts';
+import { selectPassing } from '../../../storage/app/records/passing.ts';
 import { selectRecords } from '../../../storage/app/records/related-records.ts';
+import type { Restriction } from '../../../storage/app/records/restriction.ts';
 import { deletedKey, type RecordChange } from '../event.ts';
-import type { Related, RelatedParts, RelatedReader } from './related-reads.ts';
+import type { DecidedViews, Related, RelatedParts, RelatedReader } from './related-reads.ts';
 
 /** The size limit of the related records of one batch, roughly in characters. */
 const maxCharacters = 67_108_864;
@@ -17,14 +19,31 @@ const maxCharacters = 67_108_864;
 /** Reads related records with the app's own rights. The views decide what callers may see of them. */
 export class DatabaseReader implements RelatedReader {
   readonly #databases: Pick<Databases, 'app'>;
+  readonly #now: () => Date;
   readonly #app: AppDefinition;
 
-  constructor(databases: Pick<Databases, 'app'>, app: AppDefinition) {
+  constructor(
+    { databases, now }: { databases: Pick<Databases, 'app'>; now: () => Date },
+    app: AppDefinition,
+  ) {
     this.#databases = databases;
+    this.#now = now;
     this.#app = app;
   }
 
-  async read(changes: readonly RecordChange[], parts: RelatedParts): Promise<Related> {
+  async read(
+    changes: readonly RecordChange[],
+    parts: RelatedParts,
+    decided: DecidedViews,
+  ): Promise<Related> {
+    const [follow, passes] = await Promise.all([
+      this.#follow(changes, parts),
+      this.#decide(changes, decided),
+    ]);
+    return { follow, passes };
+  }
+
+  async #follow(changes: readonly RecordChange[], parts: RelatedParts): Promise<Related['follow']> {
     const found = new ReadRecords();
     const all = [...parts.values()];
     const narrowed = this.#narrow(parts);
@@ -48,6 +67,56 @@ export class DatabaseReader implements RelatedReader {
       if (part === undefined) throw new TypeError(`nobody has asked for ${hops}`);
       return found.follow(change, part.hops);
     };
+  }
+
+  /** A view that cannot be decided fails alone, with the others of its collection. */
+  async #decide(changes: readonly RecordChange[], decided: DecidedViews): Promise<Related['passes']> {
+    const passing = new Map<string, ReadonlySet<RecordChange>>();
+    const failures = new Map<string, unknown>();
+    const now = this.#now().getTime();
+    for (const [collection, views] of Map.groupBy(decided, ([, view]) => view.collection)) {
+      try {
+        const found = await this.#selectPassing(changes, collection, views.map(([, view]) => view.at(now)));
+        for (const [index, [key]] of views.entries()) passing.set(key, found[index] ?? new Set());
+      } catch (error) {
+        for (const [key] of views) failures.set(key, error);
+      }
+    }
+    return (change, key) => {
+      const found = passing.get(key);
+      if (found === undefined) throw failures.get(key) ?? new TypeError('a view was not decided');
+      return found.has(change);
+    };
+  }
+
+  async #selectPassing(
+    changes: readonly RecordChange[],
+    collection: CollectionDefinition,
+    questions: readonly Restriction[][],
+  ): Promise<ReadonlySet<RecordChange>[]> {
+    const { workspace: { database }, schema } = this.#app;
+    const target = { app: this.#app, collection };
+    const records = changes.map(({ record, deleted }) => ({
+      record: asFilterRecord(record),
+      deleted: this.#lostIn(deleted),
+    }));
+    const passing = await this.#databases.app(database, schema).run((sql) =>
+      selectPassing(sql, target, records, questions)
+    );
+    return passing.map((positions) => new Set(changes.filter((_, position) => positions.has(position))));
+  }
+
+  /** The deleted records of collections that are still there, by these. */
+  #lostIn(deleted: RecordChange['deleted']): Map<string, FilterRecord[]> {
+    const lost = new Map<string, FilterRecord[]>();
+    for (const [key, record] of deleted?.records ?? []) {
+      const id = key.slice(0, key.indexOf('/'));
+      if (!this.#app.collections.has(id)) continue;
+      const known = lost.get(id) ?? [];
+      known.push(asFilterRecord(record));
+      lost.set(id, known);
+    }
+    return lost;
   }
 
   /** The collections, reduced to the fields that the parts name, since records may be large. */

@@ -3,19 +3,22 @@ import type { AppDefinition, CollectionDefinition } from '../../../storage/defin
 import {
   type Condition,
   hopPath,
+  isOwnStep,
   ownColumns,
   type RelatedPart,
   relatedParts,
+  stepsIn,
 } from '../../../storage/app/filter/condition.ts';
 import { compilePredicate, type FilterSubject } from '../../../storage/app/filter/evaluate.ts';
-import { decideEarly } from '../../../storage/app/filter/fold.ts';
+import { decideEarly, fold } from '../../../storage/app/filter/fold.ts';
+import type { Restriction } from '../../../storage/app/records/restriction.ts';
 import { WorkBudget } from '../../../storage/app/filter/work-budget.ts';
 import { type Access, rulePredicate } from '../../rules/access.ts';
-import { type CanSee, canSeeCheck } from '../../rules/related.ts';
+import { type CanSee, canSeeCheck, relatedGuard } from '../../rules/related.ts';
 import { compileCallerFilter, refuseCostly } from '../../rules/caller-filter.ts';
-import { compiledRule, mentionsNow, requestMembers } from '../../rules/compile.ts';
+import { asksForMany, compiledRule, mentionsNow, requestMembers } from '../../rules/compile.ts';
 import type { AuthorizedView } from '../ports.ts';
-import { mergeParts, type RelatedReader } from './related-reads.ts';
+import { mergeParts, type RelatedQuery, type RelatedReader } from './related-reads.ts';
 import { asFilterRecord } from './related.ts';
 import { exactTopic } from '../topic.ts';
 
@@ -43,8 +46,12 @@ interface Check {
   members: ReadonlySet<string>;
   /** Columns of the record that it reads. */
   columns: ReadonlySet<string>;
+  /** True when it asks for related records of which there may be many, so that `restriction` decides, and not `passes`. */
+  asksForMany: boolean;
   /** `at` is the time of evaluation, in milliseconds since 1970. */
   passes(subject: FilterSubject, at: number): boolean;
+  /** The same in the database. */
+  restriction(at: number): Restriction;
 }
 
 /** The view of a caller whom the rule admits. Throws `400` for the filter. */
@@ -57,25 +64,25 @@ export function authorizedView(
   const rule = checkOfRule(target, access);
   const narrowing = filter === '' ? undefined : checkOfFilter(target, access, filter);
   const checks = [rule, narrowing].filter((check) => check !== undefined);
-  const parts = new Map<string, RelatedPart>();
-  for (const check of checks) mergeParts(parts, check.parts);
-  const related = parts.size === 0 ? [] : [version, access.unbounded];
+  const query = relatedQuery(target, checks, reader);
+  const key = keyOf(access, checks, [
+    collection.version,
+    rule === undefined ? null : collection.rules.list,
+    filter,
+    ...query === undefined ? [] : [version, access.unbounded],
+  ]);
   return {
-    key: keyOf(access, checks, [
-      collection.version,
-      rule === undefined ? null : collection.rules.list,
-      filter,
-      ...related,
-    ]),
+    key,
     incarnation: exactTopic(app, collection).incarnation,
-    related: parts.size === 0 ? undefined : { reader, parts },
-    passes: (change, follow) => {
+    related: query,
+    passes: (change, read) => {
       if (checks.length === 0) return true;
       const { custom } = change;
       if (custom !== undefined && !checks.every(({ columns }) => columns.isSubsetOf(custom.fields))) {
         return false;
       }
-      const related = (hops: string) => follow(change, hops);
+      if (query?.decided !== undefined) return read.passes(change, key);
+      const related = (hops: string) => read.follow(change, hops);
       const subject: FilterSubject = {
         record: asFilterRecord(change.record),
         related,
@@ -88,15 +95,35 @@ export function authorizedView(
   };
 }
 
+/** The related records that the checks read; where one asks for many, the database decides all of them instead. */
+function relatedQuery(
+  { collection }: Target,
+  checks: readonly Check[],
+  reader: RelatedReader,
+): RelatedQuery | undefined {
+  const parts = new Map<string, RelatedPart>();
+  if (checks.some(({ asksForMany }) => asksForMany)) {
+    const columns = checks.flatMap((check) => [...check.columns]);
+    const fields = collection.fields.filter(({ name }) => columns.includes(name));
+    const at = (now: number) => checks.map((check) => check.restriction(now));
+    return { reader, parts, decided: { collection: { ...collection, fields }, at } };
+  }
+  for (const check of checks) mergeParts(parts, check.parts);
+  return parts.size === 0 ? undefined : { reader, parts };
+}
+
 /** The check of the rule, which may read all related records. Undefined when the rule passes every record. */
 function checkOfRule(target: Target, access: Access): Check | undefined {
   const { condition } = compiledRule(target.app, target.collection, 'list');
   if (access.unbounded || isSettled(condition, access.request)) return undefined;
+  const passes = rulePredicate(access, target);
   return {
     parts: relatedParts(condition),
     members: requestMembers(condition),
     columns: ownColumns(condition),
-    passes: rulePredicate(access, target),
+    asksForMany: asksForMany(condition),
+    passes,
+    restriction: (at) => ({ residue: fold(condition, { ...access.request, body: {}, now: at }) }),
   };
 }
 
@@ -109,14 +136,19 @@ function checkOfFilter(target: Target, access: Access, filter: string): Check {
   if (canSee !== undefined) refuseCostly(app, condition);
   const visible = canSee === undefined ? undefined : new VisibleRelated(parts, canSee);
   const predicate = compilePredicate(condition);
+  const request = (now: number) => ({ ...access.request, body: {}, now });
   return {
     ...(canSee === undefined
-      ? { parts, members: requestMembers(condition) }
+      ? { parts, members: requestMembers(condition), asksForMany: asksForMany(condition) }
       : guarded(app, condition, parts)),
     columns: ownColumns(condition),
     passes: (subject, at) => {
       const seen = visible === undefined ? subject : visible.narrow(subject, at);
-      return predicate(seen, { ...access.request, body: {}, now: at }) === true;
+      return predicate(seen, request(at)) === true;
+    },
+    restriction: (at) => {
+      const guard = relatedGuard({ ...access, request: { ...access.request, now: at } }, app);
+      return { residue: fold(condition, request(at)), ...guard && { guard } };
     },
   };
 }
@@ -126,21 +158,29 @@ function guarded(
   app: AppDefinition,
   condition: Condition,
   parts: ReadonlyMap<string, RelatedPart>,
-): Pick<Check, 'parts' | 'members'> {
+): Pick<Check, 'parts' | 'members' | 'asksForMany'> {
   const all = new Map(parts);
-  const members = requestMembers(condition);
   for (const { hops } of parts.values()) {
-    const target = hops.at(-1)?.target ?? '';
+    const collection = app.collections.get(hops.at(-1)?.target ?? '');
+    if (collection !== undefined) {
+      mergeParts(all, relatedParts(compiledRule(app, collection, 'get').condition, hops));
+    }
+  }
+  const members = requestMembers(condition);
+  let many = asksForMany(condition);
+  for (
+    const target of new Set(stepsIn(condition).filter((step) => !isOwnStep(step)).map(({ target }) => target))
+  ) {
     const collection = app.collections.get(target);
     // Of `users`, a caller may see only itself.
     if (collection === undefined) members.add('auth.id');
     else {
       const rule = compiledRule(app, collection, 'get').condition;
-      mergeParts(all, relatedParts(rule, hops));
       for (const name of requestMembers(rule)) members.add(name);
+      many ||= asksForMany(rule);
     }
   }
-  return { parts: all, members };
+  return { parts: all, members, asksForMany: many };
 }
 
 /** A related record on the way to another, and its collection. */

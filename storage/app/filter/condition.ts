@@ -21,9 +21,25 @@ export interface Hop {
   isOwn?: true;
 }
 
+/**
+ * The records that a condition asks for: those whose relation `by` leads to one record, or all of a collection when `by` is
+ * undefined.
+ */
+export interface Reach {
+  /** The id of their collection. */
+  target: string;
+  source: FilterSource;
+  by: string | undefined;
+  /** The one record: of this level, or the one that the hops lead to from there. */
+  level: number;
+  hops: readonly Hop[];
+}
+
 /** A column of the record itself or, by `hops`, of a related one. In a `json` column, `path` leads to the value. */
 export interface ColumnTerm {
   kind: 'column';
+  /** Whose column: 0 is the filtered record, 1 a record that a `some` asks for, 2 one of a `some` within that. */
+  level: number;
   hops: readonly Hop[];
   column: string;
   type: Comparable;
@@ -64,9 +80,11 @@ export type Condition =
   | { kind: 'not'; part: Condition }
   | { kind: 'compare'; operator: Operator; left: Term; right: Term }
   /** The comparison with the literal `null`: true when there is no value. */
-  | { kind: 'empty'; term: Term };
+  | { kind: 'empty'; term: Term }
+  /** True when one of the records in reach meets the part, in which it has the next level. */
+  | { kind: 'some'; reach: Reach; part: Condition };
 
-/** A condition that is neither a constant nor made of others. */
+/** A condition that compares. */
 export type Comparison = Extract<Condition, { kind: 'compare' | 'empty' }>;
 
 /** True, false, or unknown: a condition on what the request lacks can be neither met nor failed. */
@@ -94,7 +112,7 @@ export function commonType(left: ScalarType, right: ScalarType): ScalarType | un
 
 /** The hops that lead to another record. A profile has the columns of its user itself. */
 function relationHops(hops: readonly Hop[]): readonly Hop[] {
-  return hops.filter(({ isOwn }) => isOwn !== true);
+  return hops.filter((hop) => !isOwnStep(hop));
 }
 
 /** The path of a related record from the filtered one, `author` or `author.company`; empty for the record itself. */
@@ -114,7 +132,8 @@ export interface RelatedPart {
  */
 export function relatedParts(condition: Condition, from: readonly Hop[] = []): Map<string, RelatedPart> {
   const found = new Map<string, { hops: readonly Hop[]; columns: Set<string> }>();
-  for (const { hops, column } of columnsOf(condition)) {
+  for (const { level, hops, column } of columnsIn(condition)) {
+    if (level > 0) continue;
     const all = relationHops([...from, ...hops]);
     all.forEach((_, index) => {
       const part = all.slice(0, index + 1);
@@ -129,28 +148,76 @@ export function relatedParts(condition: Condition, from: readonly Hop[] = []): M
 
 /** The columns of the filtered record itself that a condition reads; a relation that it follows is one. */
 export function ownColumns(condition: Condition): Set<string> {
-  return new Set(columnsOf(condition).map(({ hops, column }) => relationHops(hops)[0]?.column ?? column));
+  const names = new Set<string>();
+  for (const { level, hops, column } of columnsIn(condition)) {
+    if (level === 0) names.add(relationHops(hops)[0]?.column ?? column);
+  }
+  for (const { level, hops } of reachesIn(condition)) {
+    const [first] = relationHops(hops);
+    if (level === 0 && first !== undefined) names.add(first.column);
+  }
+  return names;
 }
 
-function columnsOf(condition: Condition): ColumnTerm[] {
+/** The steps to related records that a condition takes, each as often as it does. */
+export function* stepsIn(condition: Condition): Generator<Hop | Reach> {
+  for (const { hops } of columnsIn(condition)) yield* hops;
+  for (const reach of reachesIn(condition)) yield* [...reach.hops, reach];
+}
+
+/** True when a step leads from a profile to its user, and so to no other record. */
+export function isOwnStep(step: Hop | Reach): boolean {
+  return 'isOwn' in step && step.isOwn === true;
+}
+
+/** The comparisons of a condition, those within a `some` too. */
+export function* comparisonsIn(condition: Condition): Generator<Comparison> {
   switch (condition.kind) {
     case 'constant':
-      return [];
+      return;
     case 'and':
     case 'or':
-      return condition.parts.flatMap(columnsOf);
+      for (const part of condition.parts) yield* comparisonsIn(part);
+      return;
     case 'not':
-      return columnsOf(condition.part);
+    case 'some':
+      return yield* comparisonsIn(condition.part);
     case 'compare':
-      return [condition.left, condition.right].filter(isColumn);
     case 'empty':
-      return [condition.term].filter(isColumn);
+      yield condition;
   }
 }
 
 /** True for a `number` field. It holds a double, and what it is compared with is rounded to one. */
 export function isDouble(term: Term): boolean {
   return term.kind === 'column' && term.type === 'number';
+}
+
+/** What the comparisons of a condition compare. */
+export function* termsIn(condition: Condition): Generator<Term> {
+  for (const test of comparisonsIn(condition)) {
+    if (test.kind === 'empty') yield test.term;
+    else yield* [test.left, test.right];
+  }
+}
+
+/** The records that a condition asks for. */
+export function* reachesIn(condition: Condition): Generator<Reach> {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      for (const part of condition.parts) yield* reachesIn(part);
+      return;
+    case 'not':
+      return yield* reachesIn(condition.part);
+    case 'some':
+      yield condition.reach;
+      yield* reachesIn(condition.part);
+  }
+}
+
+function* columnsIn(condition: Condition): Generator<ColumnTerm> {
+  for (const term of termsIn(condition)) if (isColumn(term)) yield term;
 }
 
 /** True for a column. */

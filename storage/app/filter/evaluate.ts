@@ -40,6 +40,10 @@ export function compilePredicate(condition: Condition): Predicate {
       return junction(condition.parts.map(compilePredicate), false);
     case 'or':
       return junction(condition.parts.map(compilePredicate), true);
+    case 'some':
+      return () => {
+        throw new TypeError('the records that a condition asks for are in the database');
+      };
     case 'empty': {
       const read = reader(condition.term);
       return (subject, request) => {

@@ -4,6 +4,7 @@ import type {
   Comparison,
   Condition,
   NowTerm,
+  Reach,
   RequestTerm,
   Term,
   Truth,
@@ -29,7 +30,16 @@ export type Test =
 export type Reduced<Rest> =
   | { kind: 'constant'; passes: boolean }
   | { kind: 'and' | 'or'; parts: readonly Reduced<Rest>[] }
+  | Some<Rest>
   | Rest;
+
+/** True when one of the related records passes the part; negated, when all of them do. */
+export interface Some<Rest> {
+  kind: 'some';
+  reach: Reach;
+  part: Reduced<Rest>;
+  negated: boolean;
+}
 
 /** The rest of a condition, for one request. */
 export type Residue = Reduced<Test>;
@@ -96,6 +106,8 @@ export function isClosed(residue: Reduced<Test | Open>): residue is Residue {
     case 'and':
     case 'or':
       return residue.parts.every(isClosed);
+    case 'some':
+      return isClosed(residue.part);
     default:
       return true;
   }
@@ -120,6 +132,14 @@ function reduce<Rest extends { kind: string }>(
     case 'or': {
       const kind = (condition.kind === 'and') === negated ? 'or' : 'and';
       return join(kind, condition.parts.map((part) => reduce(part, negated, foldTest)));
+    }
+    case 'some': {
+      const { reach } = condition;
+      const part = reduce(condition.part, negated, foldTest);
+      // As a part that none passes, or negated all: no record has to be looked for.
+      return isConstant(part) && part.passes === negated
+        ? { kind: 'constant', passes: negated }
+        : { kind: 'some', reach, part, negated };
     }
     case 'compare':
     case 'empty':

@@ -1,28 +1,14 @@
 // Resolves a parsed filter against its collection: names become columns, literals get the type of the other side.
-import {
-  type ColumnTerm,
-  type Condition,
-  type Hop,
-  isColumn,
-  type ScalarType,
-  type Term,
-  termType,
-  type ValueTerm,
-} from './condition.ts';
+import { type Condition, isColumn, type Reach, type ScalarType, type Term } from './condition.ts';
 import { FilterError, quoted } from './parse/error.ts';
 import { type Meaning, operators } from './operators/operators.ts';
 import { isPattern, maxPatternLength } from './operators/pattern.ts';
 import { sideOf, sidesFault } from './operators/sides.ts';
-import { usersId } from '../../workspace/identities.ts';
+import { splitPath, writtenPath } from './reach.ts';
 import type { FilterScope } from './source.ts';
-import type { Expression, Literal, Operand, Operator } from './parse/tree.ts';
-import { lowerCase, parseScalar } from './operators/values.ts';
-
-type Present = Exclude<Operand, { kind: 'null' }>;
-
-const maxHops = 3;
-/** As deep as JSON may be nested. Functions of PostgreSQL take at most 100 arguments. */
-const maxSteps = 64;
+import type { Expression, Operator } from './parse/tree.ts';
+import { lowerCase } from './operators/values.ts';
+import { type Present, resolveColumn, resolveTerm, scalarType, type ScopedOperand } from './terms.ts';
 
 /** Resolves every part of a filter. Throws `FilterError`. */
 export function resolve(expression: Expression, scope: FilterScope): Condition {
@@ -33,39 +19,104 @@ export function resolve(expression: Expression, scope: FilterScope): Condition {
     case 'not':
       return { kind: 'not', part: resolve(expression.part, scope) };
     case 'compare':
-      return compare(expression.operator, [expression.left, expression.right], scope);
+      return compare(expression.operator, { operand: expression.left, scope }, {
+        operand: expression.right,
+        scope,
+      });
     case 'in':
-      return isOneOf(expression.left, expression.items, scope);
+      return isOneOf(
+        { operand: expression.left, scope },
+        expression.items.map((operand) => ({ operand, scope })),
+      );
+    case 'some':
+      return someOf(expression, scope);
   }
 }
 
-function isOneOf(left: Operand, items: readonly Operand[], scope: FilterScope): Condition {
-  if (items.length > 0) {
-    return { kind: 'or', parts: items.map((item) => compare('=', [left, item], scope)) };
+/** One of many related records that meets a condition. */
+function someOf({ path, part }: Extract<Expression, { kind: 'some' }>, scope: FilterScope): Condition {
+  const many = splitPath(path, scope);
+  if (many === undefined) {
+    resolveColumn(path, scope);
+    const name = writtenPath(path);
+    const hint = `${
+      quoted(name)
+    } is one value, and takes no condition in parentheses: compare ${name}, or a field of it`;
+    throw new FilterError('parse_error', hint, path.at);
   }
-  const term = left.kind === 'null' ? undefined : resolveTerm(left, scope, undefined);
+  const { reach, rest } = many;
+  const inner = rest.names.length === 0
+    ? resolve(part, many.scope)
+    : someOf({ kind: 'some', path: rest, part }, many.scope);
+  return { kind: 'some', reach, part: inner };
+}
+
+/** The related records of a side that leads to many, and the side that is compared for each of them. */
+function splitSide({ operand, scope }: ScopedOperand): { reach: Reach; inner: ScopedOperand } | undefined {
+  const many = operand.kind === 'path' ? splitPath(operand, scope) : undefined;
+  if (many === undefined) return undefined;
+  const { reach, rest } = many;
+  // A record itself is compared by its id.
+  const inner = rest.names.length > 0 ? rest : { ...rest, names: ['id'] };
+  return { reach, inner: { operand: inner, scope: many.scope } };
+}
+
+function isOneOf(left: ScopedOperand, items: readonly ScopedOperand[]): Condition {
+  const many = splitSide(left);
+  if (many !== undefined) return { kind: 'some', reach: many.reach, part: isOneOf(many.inner, items) };
+  if (items.length > 0) {
+    return { kind: 'or', parts: items.map((item) => compare('=', left, item)) };
+  }
+  const term = isPresent(left) ? resolveTerm(left, undefined) : undefined;
   // Equal to nothing, and still unknown when the request lacks it.
   return term?.kind === 'request'
     ? { kind: 'compare', operator: '=', left: term, right: { kind: 'value', type: 'number', value: NaN } }
     : { kind: 'constant', truth: false };
 }
 
-function compare(
-  operator: Operator,
-  [left, right]: readonly [Operand, Operand],
-  scope: FilterScope,
-): Condition {
-  if (left.kind === 'null') return compareWithNull(operator, right, { nullAt: left.at, scope });
-  if (right.kind === 'null') return compareWithNull(operator, left, { nullAt: right.at, scope });
+function compare(operator: Operator, left: ScopedOperand, right: ScopedOperand): Condition {
+  if (!isPresent(left)) return compareWithNull(operator, right, left.operand.at);
+  if (!isPresent(right)) return compareWithNull(operator, left, right.operand.at);
   const meaning = operators[operator];
+  const many = compareMany(operator, left, right);
+  if (many !== undefined) return many;
   const terms = sameCase(meaning, [
-    resolveTerm(left, scope, typeBeside(left, right, { meaning, scope })),
-    resolveTerm(right, scope, typeBeside(right, left, { meaning, scope })),
+    resolveTerm(left, typeBeside(left, right, meaning)),
+    resolveTerm(right, typeBeside(right, left, meaning)),
   ]);
   const fault = sidesFault(meaning.sides, sideOf(terms[0]), sideOf(terms[1]));
-  if (fault !== undefined) throw new FilterError('parse_error', `${quoted(operator)} ${fault}`, left.at);
-  if (meaning.pattern) refuseLongPattern(right);
+  if (fault !== undefined) {
+    throw new FilterError('parse_error', `${quoted(operator)} ${fault}`, left.operand.at);
+  }
+  if (meaning.pattern) refuseLongPattern(right.operand);
   return { kind: 'compare', operator, left: terms[0], right: terms[1] };
+}
+
+/** The comparison of a side that leads to many: one of them is equal, or none is unequal. */
+function compareMany(operator: Operator, left: ScopedOperand, right: ScopedOperand): Condition | undefined {
+  const [leftMany, rightMany] = [splitSide(left), splitSide(right)];
+  const many = leftMany ?? rightMany;
+  if (many === undefined) return undefined;
+  const { negates, orders } = operators[operator];
+  if (negates !== undefined) return { kind: 'not', part: compare(negates, left, right) };
+  const { operand } = leftMany === undefined ? right : left;
+  if (orders === true && operand.kind === 'path') {
+    const name = writtenPath(operand);
+    const hint =
+      `${quoted(name)} leads to many records, which ${
+        quoted(operator)
+      } does not compare: ask for one of them, ` +
+      `as in ${operand.names.slice(0, -1).join('.')}(${operand.names.at(-1)} ${operator} …)`;
+    throw new FilterError('parse_error', hint, operand.at);
+  }
+  const part = leftMany === undefined
+    ? compare(operator, left, many.inner)
+    : compare(operator, many.inner, right);
+  return { kind: 'some', reach: many.reach, part };
+}
+
+function isPresent(side: ScopedOperand): side is ScopedOperand<Present> {
+  return side.operand.kind !== 'null';
 }
 
 /** Lowers the capitals of what is compared with an email address, in the filter or in the request. */
@@ -98,100 +149,34 @@ function refuseLongPattern(operand: Present): void {
 
 /** The type that a value takes from the other side; a literal takes it only from a side with a type of its own. */
 function typeBeside(
-  operand: Present,
-  other: Present,
-  { meaning, scope }: { meaning: Meaning; scope: FilterScope },
+  { operand }: ScopedOperand<Present>,
+  other: ScopedOperand<Present>,
+  meaning: Meaning,
 ): ScalarType | undefined {
   if (meaning.pattern) return 'text';
-  if (other.kind === 'now' || other.kind === 'path') return scalarType(resolveTerm(other, scope, undefined));
-  return operand.kind === 'request' && other.kind !== 'request' ? other.kind : undefined;
+  const { kind } = other.operand;
+  if (kind === 'now' || kind === 'path') return scalarType(resolveTerm(other, undefined));
+  return operand.kind === 'request' && kind !== 'request' ? kind : undefined;
 }
 
-function compareWithNull(
-  operator: Operator,
-  other: Operand,
-  { nullAt, scope }: { nullAt: number; scope: FilterScope },
-): Condition {
+function compareWithNull(operator: Operator, other: ScopedOperand, nullAt: number): Condition {
   if (operator !== '=' && operator !== '!=') {
     throw new FilterError('parse_error', 'null can be compared with = and != only', nullAt);
   }
-  const isEmpty = emptiness(other, scope);
+  const isEmpty = emptiness(other);
   return operator === '=' ? isEmpty : { kind: 'not', part: isEmpty };
 }
 
-function emptiness(operand: Operand, scope: FilterScope): Condition {
-  if (operand.kind === 'null') return { kind: 'constant', truth: true };
-  const term = resolveTerm(operand, scope, undefined);
+/** True when a side has no value; one that leads to many, when none of them has. */
+function emptiness(side: ScopedOperand): Condition {
+  if (!isPresent(side)) return { kind: 'constant', truth: true };
+  const many = splitSide(side);
+  if (many !== undefined) {
+    const part: Condition = { kind: 'not', part: emptiness(many.inner) };
+    return { kind: 'not', part: { kind: 'some', reach: many.reach, part } };
+  }
+  const term = resolveTerm(side, undefined);
   return term.kind === 'column' || term.kind === 'request'
     ? { kind: 'empty', term }
     : { kind: 'constant', truth: false };
-}
-
-/** A literal or a member of the request is read as `type`, if that is given. */
-function resolveTerm(operand: Present, scope: FilterScope, type: ScalarType | undefined): Term {
-  switch (operand.kind) {
-    case 'path':
-      return resolveColumn(operand, scope);
-    case 'now':
-      return { kind: 'now' };
-    case 'request':
-      return { kind: 'request', part: operand.part, name: operand.name, readAs: type };
-    case 'text':
-    case 'number':
-    case 'boolean':
-      return literalAs(operand, type);
-  }
-}
-
-function resolveColumn(
-  { names, at }: { names: readonly string[]; at: number },
-  scope: FilterScope,
-): ColumnTerm {
-  const hops: Hop[] = [];
-  let { source } = scope;
-  for (const [index, name] of names.entries()) {
-    const column = source.columns.get(name);
-    const steps = names.slice(index + 1);
-    if (column === undefined) break;
-    if (steps.length === 0 || column.type === 'json') {
-      if (column.ofUser !== undefined) {
-        hops.push({ column: 'id', target: usersId, source: column.ofUser, isOwn: true });
-      }
-      if (steps.length > maxSteps) throw tooLong(`${maxSteps} steps into JSON`, at);
-      return { kind: 'column', hops, column: name, type: column.type, path: steps, isEmail: column.isEmail };
-    }
-    const next = column.target === undefined ? undefined : scope.target(column.target);
-    if (next === undefined || column.target === undefined) break;
-    source = next;
-    hops.push({ column: name, target: column.target, source });
-    if (hops.length > maxHops) throw tooLong(`${maxHops} relations`, at);
-  }
-  throw new FilterError('unknown_column', `unknown column ${quoted(names.join('.'))}`, at);
-}
-
-function tooLong(limit: string, at: number): FilterError {
-  return new FilterError('parse_error', `a path takes at most ${limit}`, at);
-}
-
-const typeNames: Record<ScalarType, string> = {
-  text: 'a text',
-  number: 'a number',
-  boolean: 'true or false',
-  datetime: 'a date and time such as 2026-01-02T03:04:05Z',
-  uuid: 'a UUID',
-};
-
-/** Compared with a text, a number or truth value is the text that was written. */
-function literalAs(literal: Literal, type: ScalarType | undefined): ValueTerm {
-  if (type === undefined || type === literal.kind) {
-    return { kind: 'value', type: literal.kind, value: literal.value };
-  }
-  const value = parseScalar[type](literal.written);
-  if (value !== undefined) return { kind: 'value', type, value };
-  throw new FilterError('parse_error', `${quoted(literal.written)} is not ${typeNames[type]}`, literal.at);
-}
-
-function scalarType(term: Term): ScalarType | undefined {
-  const type = termType(term);
-  return type === 'json' ? undefined : type;
 }

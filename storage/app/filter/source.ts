@@ -18,6 +18,8 @@ export interface FilterColumn {
 
 /** A table and the columns of it that a filter may name. */
 export interface FilterSource {
+  /** The id of the collection. */
+  id: string;
   table: TableName;
   columns: ReadonlyMap<string, FilterColumn>;
 }
@@ -26,6 +28,10 @@ export interface FilterSource {
 export interface FilterScope {
   source: FilterSource;
   target(name: string): FilterSource | undefined;
+  /** See `ColumnTerm`. */
+  level: number;
+  /** The scope of the filtered record; undefined in that scope itself. */
+  root?: FilterScope;
 }
 
 const ownColumns: readonly (readonly [string, FilterColumn])[] = [
@@ -39,7 +45,7 @@ const shownColumns = new Map(
 );
 
 /** The user of a profile: the fields that the profile shows. */
-const userOfProfile: FilterSource = { table: usersView, columns: shownColumns };
+const userOfProfile: FilterSource = { id: usersId, table: usersView, columns: shownColumns };
 const profileColumns = [...shownColumns].map(([name, column]): [string, FilterColumn] => [
   name,
   { ...column, ofUser: userOfProfile },
@@ -47,6 +53,7 @@ const profileColumns = [...shownColumns].map(([name, column]): [string, FilterCo
 
 /** The workspace's users as apps see them, without anything about how they sign in. */
 const users: FilterSource = {
+  id: usersId,
   table: usersView,
   columns: new Map([
     ...ownColumns,
@@ -59,6 +66,7 @@ const users: FilterSource = {
 /** The scope of a collection's filters and rules. */
 export function filterScope(app: AppDefinition, collection: CollectionDefinition): FilterScope {
   return {
+    level: 0,
     source: filterSource(app.schema, collection),
     target: (name) => {
       const target = readableCollection(app, name);
@@ -74,7 +82,7 @@ function filterSource(schema: string, { id, kind, fields }: CollectionDefinition
     { ...kindColumn(field.kind), target: pointsTo(field) },
   ]);
   const shown = kind === 'auth' ? profileColumns : [];
-  return { table: { schema, collection: id }, columns: new Map([...columns, ...shown, ...ownColumns]) };
+  return { id, table: { schema, collection: id }, columns: new Map([...columns, ...shown, ...ownColumns]) };
 }
 
 function kindColumn(kind: Field['kind']): FilterColumn {

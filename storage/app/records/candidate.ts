@@ -3,6 +3,7 @@ import type { FieldKind } from '../../definition.ts';
 import type { StoredValue } from '../fields/kind.ts';
 import { kinds } from '../fields/kinds.ts';
 import type { Sql } from '../../connections/pool.ts';
+import { candidateOfParameters } from './candidate-row.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
 import { firstValue, type NewRecord } from './records.ts';
 import { type WriteRestriction, writeWhereSql } from './restriction.ts';
@@ -30,7 +31,7 @@ export async function wouldPass(
 ): Promise<boolean> {
   const where = writeWhereSql(restriction, firstValue + values.length);
   if (where.text === '') return true;
-  const text = `select (${where.text}) is true from ${plan.candidate()}`;
+  const text = `select (${where.text}) is true from ${candidateOfParameters(plan.fields)}`;
   const [row] = await selectRows(sql, { text }, [id, now, ...values, ...where.params]);
   return row?.[0] === true;
 }

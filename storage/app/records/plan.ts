@@ -6,6 +6,7 @@ import { kinds } from '../fields/kinds.ts';
 import { isUserField, usersId, usersView } from '../../workspace/identities.ts';
 import { type ListShape, orderBy } from './list-order.ts';
 import { planField, type PlannedField } from './planned-field.ts';
+import { candidateOfParameters } from './candidate-row.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
 import type { RowWeight } from './row-budget.ts';
 import { RecordRows } from './rows.ts';
@@ -48,7 +49,8 @@ export class RecordPlan {
   readonly columns: string;
   readonly #rows: RecordRows;
   /** Quoted names of all columns that an insert writes. */
-  readonly #written: string;
+  /** The columns that are written, quoted: the id, the two times and all fields. */
+  readonly written: string;
   readonly #positions: ReadonlyMap<string, number>;
   readonly #inserts = new Statements(countText);
   readonly #checkedSelects = new Statements(countText);
@@ -72,7 +74,7 @@ export class RecordPlan {
     this.#comment = `/* ${version} */ `;
     this.#rows = new RecordRows(definition, recordAlias);
     this.columns = this.#rows.columns;
-    this.#written = ['id', 'created_at', 'updated_at', ...fields.map(({ name }) => name)].map(quoteIdentifier)
+    this.written = ['id', 'created_at', 'updated_at', ...fields.map(({ name }) => name)].map(quoteIdentifier)
       .join();
     this.#positions = new Map(fields.map(({ name }, position) => [name, position]));
     this.#constraints = constraintFields(definition);
@@ -182,19 +184,6 @@ export class RecordPlan {
     };
   }
 
-  /**
-   * The source for a test of an insert's parameters before they are stored: a row with the types of the columns, whose
-   * values are rounded as they will be.
-   */
-  candidate(): string {
-    const values = this.fields.map(({ field: { name, kind } }, index) =>
-      `, $${index + 3}${kinds[kind].cast}::${kinds[kind].column} as ${quoteIdentifier(name)}`
-    ).join('');
-    const time = '$2::text::timestamptz(3)';
-    return `(select $1::uuid as "id", ${time} as "created_at", ${time} as "updated_at"${values}) ` +
-      `as ${quoteIdentifier(recordAlias)}`;
-  }
-
   #field(position: number): Field {
     const planned = this.fields[position];
     if (planned === undefined) throw new RangeError('no such field');
@@ -210,12 +199,14 @@ export class RecordPlan {
   }
 
   #candidateText(where: string): string {
-    return `${this.#insertHead()} select ${this.#written} from ${this.candidate()} where ${where} ` +
+    return `${this.#insertHead()} select ${this.written} from ${
+      candidateOfParameters(this.fields)
+    } where ${where} ` +
       `returning ${this.columns}`;
   }
 
   #insertHead(): string {
-    return `insert into ${this.#records} (${this.#written})`;
+    return `insert into ${this.#records} (${this.written})`;
   }
 }
 

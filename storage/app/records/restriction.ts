@@ -1,7 +1,7 @@
 // Restrictions of statements on records: access rules and filters, and which related records a caller may point to.
 // They become SQL here, behind the parameters that the statement has already.
 import type { Residue } from '../filter/fold.ts';
-import { toSql } from '../filter/sql/to-sql.ts';
+import { type SqlPosition, toSql } from '../filter/sql/to-sql.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
 import { qualified, type TableName } from '../tables.ts';
 
@@ -37,14 +37,22 @@ export interface Where {
 export const recordAlias = 'r';
 
 /** The conjunction of all restrictions, with parameters from number `firstParameter` on. */
-export function whereSql(restrictions: readonly (Restriction | undefined)[], firstParameter: number): Where {
+export function whereSql(
+  restrictions: readonly (Restriction | undefined)[],
+  firstParameter: number,
+  writers: Pick<SqlPosition, 'parameter' | 'table'> = {},
+): Where {
   let text = '';
   const params: (string | number)[] = [];
   for (const restriction of restrictions) {
     if (restriction === undefined || alwaysPasses(restriction.residue)) continue;
     const { residue, guard } = restriction;
-    const place = { alias: recordAlias, firstParameter: firstParameter + params.length };
-    const part = toSql(residue, guard === undefined ? place : { ...place, guard });
+    const part = toSql(residue, {
+      alias: recordAlias,
+      firstParameter: firstParameter + params.length,
+      ...guard && { guard },
+      ...writers,
+    });
     text = text === '' ? part.text : `${text} and ${part.text}`;
     params.push(...part.params);
   }

@@ -11,6 +11,10 @@ import { compareScalars } from './values.ts';
 export interface Meaning {
   /** The result when a side has no value: such a side is unlike everything. */
   readonly withoutValue: boolean;
+  /** The operator whose negation it is. Of many values, `!=` holds when none is equal, and not when one differs. */
+  readonly negates?: Operator;
+  /** True when many values have an order that a comparison of one of them would hide: which one is for its writer to say. */
+  readonly orders?: true;
   /** True when both sides must be texts, the right one a pattern. */
   readonly pattern: boolean;
   /** The sides that it may have. A comparison with another one is refused. */
@@ -35,6 +39,7 @@ export const operators: Record<Operator, Meaning> = {
   },
   '!=': {
     withoutValue: true,
+    negates: '=',
     pattern: false,
     sides: allSides,
     sql: (left, right, type) => `(${collated(left, type)} = ${right}) is not true`,
@@ -42,6 +47,7 @@ export const operators: Record<Operator, Meaning> = {
   },
   '>': {
     withoutValue: false,
+    orders: true,
     pattern: false,
     sides: orderedSides,
     sql: (left, right, type) => `${collated(left, type)} > ${right}`,
@@ -49,6 +55,7 @@ export const operators: Record<Operator, Meaning> = {
   },
   '>=': {
     withoutValue: false,
+    orders: true,
     pattern: false,
     sides: orderedSides,
     sql: (left, right, type) => `${collated(left, type)} >= ${right}`,
@@ -56,6 +63,7 @@ export const operators: Record<Operator, Meaning> = {
   },
   '<': {
     withoutValue: false,
+    orders: true,
     pattern: false,
     sides: orderedSides,
     sql: (left, right, type) => `${collated(left, type)} < ${right}`,
@@ -63,6 +71,7 @@ export const operators: Record<Operator, Meaning> = {
   },
   '<=': {
     withoutValue: false,
+    orders: true,
     pattern: false,
     sides: orderedSides,
     sql: (left, right, type) => `${collated(left, type)} <= ${right}`,
@@ -77,6 +86,7 @@ export const operators: Record<Operator, Meaning> = {
   },
   '!~': {
     withoutValue: true,
+    negates: '~',
     pattern: true,
     sides: textSides,
     sql: (left, right) => `(${likeSql(left, right)}) is not true`,

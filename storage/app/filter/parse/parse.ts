@@ -2,7 +2,8 @@
 //
 //   filter  = all { ("||" | "or") all }
 //   all     = single { ("&&" | "and") single }
-//   single  = ("!" | "not") single | "(" filter ")" | operand operator operand | operand "in" "[" [ operand { "," operand } ] "]"
+//   single  = ("!" | "not") single | "(" filter ")" | path "(" filter ")" | operand operator operand
+//           | operand "in" "[" [ operand { "," operand } ] "]"
 //
 // Words are words, in any case, only where the grammar has a place for them, so that fields may be called the same:
 // in `and = 1 and in in [2]` the first word of each comparison is a field. `true`, `false` and `null` always are literals,
@@ -75,6 +76,11 @@ function deeper(reader: Reader, token: Token, read: (reader: Reader) => Expressi
 function readComparison(reader: Reader): Expression {
   const left = readOperand(reader);
   const token = peek(reader);
+  if (left.kind === 'path' && takeSign(reader, '(')) {
+    const part = deeper(reader, token, readFilter);
+    expectSign(reader, ')');
+    return { kind: 'some', path: left, part };
+  }
   if (takeWord(reader, 'in')) return { kind: 'in', left, items: readItems(reader) };
   if (token.kind !== 'sign' || !isComparing(token.sign)) throw unexpected(token, 'an operator such as =');
   reader.next++;
@@ -113,7 +119,7 @@ function readOperand(reader: Reader): Operand {
     case 'outside':
       return readOutside(token.names, at);
     case 'path':
-      return readLiteralWord(token) ?? { kind: 'path', names: token.names, at };
+      return readLiteralWord(token) ?? { kind: 'path', from: 'row', names: token.names, at };
     case 'sign':
     case 'end':
       throw unexpected(token, 'a field or a value');
@@ -135,6 +141,9 @@ function readOutside(names: readonly string[], at: number): Operand {
   const written = `@${names.join('.')}`;
   const [root, part, name, ...rest] = names;
   if (root === 'now' && part === undefined) return { kind: 'now', at };
+  if ((root === 'record' || root === 'collection') && part !== undefined) {
+    return { kind: 'path', from: root, names: names.slice(1), at };
+  }
   if (root === 'request' && part === 'method' && name === undefined) {
     return { kind: 'request', part, name: '', at };
   }

@@ -13,12 +13,23 @@ export type Literal =
   | { kind: 'number'; value: number | ExactNumber; written: string; at: number }
   | { kind: 'boolean'; value: boolean; written: string; at: number };
 
+/** A field, a field of related records, or a value within a JSON field. */
+export interface Path {
+  kind: 'path';
+  /**
+   * The start: the record at hand, which is a related one within its condition; the record that the filter is about
+   * (`@record`); or all records of the collection that the first name is (`@collection`).
+   */
+  from: 'row' | 'record' | 'collection';
+  names: readonly string[];
+  at: number;
+}
+
 /** One side of a comparison. */
 export type Operand =
   | Literal
   | { kind: 'null'; at: number }
-  /** A field, a field of a relation, or a value within a JSON field. */
-  | { kind: 'path'; names: readonly string[]; at: number }
+  | Path
   | { kind: 'now'; at: number }
   | { kind: 'request'; part: RequestPart; name: string; at: number };
 
@@ -27,4 +38,6 @@ export type Expression =
   | { kind: 'and' | 'or'; parts: readonly Expression[] }
   | { kind: 'not'; part: Expression }
   | { kind: 'compare'; operator: Operator; left: Operand; right: Operand }
-  | { kind: 'in'; left: Operand; items: readonly Operand[] };
+  | { kind: 'in'; left: Operand; items: readonly Operand[] }
+  /** True when one of the records that the path leads to meets the part. */
+  | { kind: 'some'; path: Path; part: Expression };

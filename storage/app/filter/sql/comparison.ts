@@ -9,6 +9,8 @@ import { isPattern, likePattern, likePatternSql } from '../operators/pattern.ts'
 export interface BoundParameters {
   readonly firstParameter: number;
   readonly params: (string | number)[];
+  /** Writes the parameter of a number; `$1` and so on when left out. */
+  readonly parameter?: ((number: number) => string) | undefined;
   /** Steps into JSON that are parameters already: the items of a list repeat the same path. */
   readonly steps: Map<string, string>;
 }
@@ -98,7 +100,8 @@ const casts: Record<SqlType, string> = {
 
 function bind(parameters: BoundParameters, value: string | number, type: SqlType): string {
   parameters.params.push(value);
-  return `$${parameters.firstParameter + parameters.params.length - 1}${casts[type]}`;
+  const number = parameters.firstParameter + parameters.params.length - 1;
+  return `${parameters.parameter?.(number) ?? `$${number}`}${casts[type]}`;
 }
 
 function bindValue(parameters: BoundParameters, { type, value }: ValueTerm, wanted: SqlType): string {

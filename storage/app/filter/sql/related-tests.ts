@@ -33,6 +33,8 @@ export function groupRelatedTests(residue: Residue): GroupedResidue {
     case 'and':
     case 'or':
       return { kind: residue.kind, parts: groupTests(residue.kind, residue.parts.map(groupRelatedTests)) };
+    case 'some':
+      return { ...residue, part: groupRelatedTests(residue.part) };
     case 'compare':
     case 'empty':
       return relatedTest(residue) ?? residue;
@@ -44,7 +46,8 @@ function groupTests(glue: 'and' | 'or', parts: readonly GroupedResidue[]): Group
   return parts.flatMap((part) => {
     if (part.kind !== 'related' || part.tests.some(({ test }) => mayTakeLong(test))) return [part];
     const [{ column }] = part.tests;
-    const place = `${part.passWithoutRecord} ${column.hops.map(({ column }) => column).join('.')}`;
+    const path = column.hops.map(({ column }) => column).join('.');
+    const place = `${part.passWithoutRecord} ${column.level} ${path}`;
     const known = found.get(place);
     if (known === undefined) {
       const first = { ...part, glue };

@@ -2,8 +2,9 @@
 // and an async function that returned one would run it.
 import { quoteIdentifier } from '../../../sql/quote.ts';
 import { qualified } from '../../tables.ts';
-import type { ColumnTerm, Hop } from '../condition.ts';
-import type { Residue, Test } from '../fold.ts';
+import type { ColumnTerm, Reach } from '../condition.ts';
+import type { Residue, Some, Test } from '../fold.ts';
+import type { FilterSource } from '../source.ts';
 import {
   type GroupedResidue,
   groupRelatedTests,
@@ -20,6 +21,10 @@ export interface SqlPosition {
   alias: string;
   /** Number of the first free parameter. */
   firstParameter: number;
+  /** Writes the parameter of a number; `$1` and so on when left out. */
+  parameter?: (number: number) => string;
+  /** Writes a table of related records; its name when left out. */
+  table?: (source: FilterSource) => string;
   /**
    * The residue that a related record must pass to be read, by the id of its collection; without it, all pass. A record
    * that does not pass is treated as missing.
@@ -44,25 +49,30 @@ const maxJoined = 8;
 
 interface Context {
   readonly parameters: BoundParameters;
-  readonly aliases: { count: number };
+  readonly joined: { count: number };
   /** True when tests of related records may become joins; else each is a subselect of its own. */
   readonly joins: boolean;
-  /** Quoted alias of the table whose columns are meant. */
-  readonly alias: string;
+  /** Quoted aliases of the tables whose columns are meant, by level: see `ColumnTerm`. */
+  readonly aliases: readonly string[];
   readonly guard: SqlPosition['guard'];
+  readonly table: (source: FilterSource) => string;
 }
 
 /** Writes a residue. */
-export function toSql(residue: Residue, { alias, firstParameter, guard }: SqlPosition): SqlCondition {
-  const parameters: BoundParameters = { firstParameter, params: [], steps: new Map() };
+export function toSql(
+  residue: Residue,
+  { alias, guard, table = tableName, ...numbers }: SqlPosition,
+): SqlCondition {
+  const parameters: BoundParameters = { ...numbers, params: [], steps: new Map() };
   const grouped = groupRelatedTests(residue);
   const joins = countRelated(grouped) <= maxJoined;
   const text = write(grouped, {
     parameters,
-    aliases: { count: 0 },
+    joined: { count: 0 },
     joins,
-    alias: quoteIdentifier(alias),
+    aliases: [quoteIdentifier(alias)],
     guard,
+    table,
   });
   return { text, params: parameters.params };
 }
@@ -79,6 +89,8 @@ function countRelated(residue: GroupedResidue): number {
       return testColumns(residue).some(({ hops }) => hops.length > 0) ? 1 : 0;
     case 'related':
       return 1;
+    case 'some':
+      return 1 + countRelated(residue.part);
   }
 }
 
@@ -94,12 +106,22 @@ function write(residue: GroupedResidue, context: Context): string {
       return writeTest(residue, context);
     case 'related':
       return writeRelatedTests(residue, context);
+    case 'some':
+      return writeSome(residue, context);
   }
+}
+
+/** Writes the search for one of many related records: one that passes, or negated, one that does not. */
+function writeSome({ reach, part, negated }: Some<Test | RelatedTests>, context: Context): string {
+  const { from, alias } = joinReach(reach, context);
+  const inside = write(part, { ...context, aliases: [...context.aliases, alias] });
+  const found = `exists (select ${from} and ${negated ? `(${inside}) is not true` : inside})`;
+  return `${negated ? 'not ' : ''}${context.joins ? found : `(${found}) is true`}`;
 }
 
 function writeTest(test: Test, context: Context): string {
   const writeColumn: ColumnWriter = (term) =>
-    term.hops.length === 0 ? columnIn(context.alias, term) : subselect(term, context);
+    term.hops.length === 0 ? columnIn(context.aliases, term) : subselect(term, context);
   const inside = comparisonSql(test, writeColumn, context.parameters);
   const isOwn = testColumns(test).every(({ hops }) => hops.length === 0);
   return negateIf(isOwn && mayTakeLong(test) ? interruptible(inside) : inside, test.negated);
@@ -107,9 +129,10 @@ function writeTest(test: Test, context: Context): string {
 
 /** Writes tests of one related record as a semi-join; `is true` prevents the join where there are too many. */
 function writeRelatedTests({ tests, glue, passWithoutRecord }: RelatedTests, context: Context): string {
-  const { from, alias } = join(tests[0].column.hops, context);
+  const { from, alias } = join(tests[0].column, context);
   const tested = tests.map(({ test, column }) => {
-    const writeColumn: ColumnWriter = (term) => columnIn(term === column ? alias : context.alias, term);
+    const writeColumn: ColumnWriter = (term) =>
+      term === column ? nameIn(alias, term.column) : columnIn(context.aliases, term);
     const inside = comparisonSql(test, writeColumn, context.parameters);
     return passesWithoutValue(test) ? `(${inside}) is not true` : `(${inside})`;
   });
@@ -120,8 +143,18 @@ function writeRelatedTests({ tests, glue, passWithoutRecord }: RelatedTests, con
   return `${passWithoutRecord ? 'not ' : ''}${context.joins ? found : `(${found}) is true`}`;
 }
 
-function columnIn(alias: string, { column }: ColumnTerm): string {
+function columnIn(aliases: readonly string[], { level, column }: ColumnTerm): string {
+  return nameIn(aliasAt(aliases, level), column);
+}
+
+function nameIn(alias: string, column: string): string {
   return `${alias}.${quoteIdentifier(column)}`;
+}
+
+function aliasAt(aliases: readonly string[], level: number): string {
+  const alias = aliases[level];
+  if (alias === undefined) throw new RangeError(`no record of level ${level}`);
+  return alias;
 }
 
 /**
@@ -136,28 +169,69 @@ function negateIf(text: string, negated: boolean): string {
   return negated ? `((${text}) is not true)` : `(${text})`;
 }
 
-/** The tables behind hops, joined to each other and to the outer row. */
-function join(hops: readonly Hop[], context: Context): { from: string; alias: string } {
-  const { aliases, guard } = context;
-  let { alias } = context;
-  const tables: string[] = [];
-  const ties: string[] = [];
+/** Tables that are joined, and what ties them to each other and to the outer row. */
+interface Joined {
+  tables: string[];
+  ties: string[];
+  /** Of the last one. */
+  alias: string;
+}
+
+/** The tables behind a column's hops. */
+function join(place: Pick<ColumnTerm, 'level' | 'hops'>, context: Context): { from: string; alias: string } {
+  const joined = joinHops(place, context);
+  return { from: fromClause(joined), alias: joined.alias };
+}
+
+function joinHops({ level, hops }: Pick<ColumnTerm, 'level' | 'hops'>, context: Context): Joined {
+  const joined: Joined = { tables: [], ties: [], alias: aliasAt(context.aliases, level) };
   for (const { column, target, source, isOwn } of hops) {
-    const from = alias;
-    alias = quoteIdentifier(`related_${++aliases.count}`);
-    tables.push(`${qualified(source.table)} as ${alias}`);
-    ties.push(`${alias}."id" = ${from}.${quoteIdentifier(column)}`);
-    if (guard !== undefined && isOwn !== true) {
-      ties.push(
-        write(groupRelatedTests(guard(target)), { ...context, joins: false, alias, guard: undefined }),
-      );
-    }
+    const from = nameIn(joined.alias, column);
+    addTable(joined, source, context);
+    joined.ties.push(`${joined.alias}."id" = ${from}`);
+    if (isOwn !== true) guardTable(joined, target, context);
   }
-  return { from: `from ${tables.join(', ')} where ${ties.join(' and ')}`, alias };
+  return joined;
+}
+
+/** The table of the records that a condition asks for, behind those on the way to it. */
+function joinReach(
+  { target, source, by, level, hops }: Reach,
+  context: Context,
+): { from: string; alias: string } {
+  const last = context.guard === undefined ? hops.at(-1) : undefined;
+  // The id of the record that the last hop leads to stands in the record before: nothing else of it is needed.
+  const joined = joinHops({ level, hops: last === undefined ? hops : hops.slice(0, -1) }, context);
+  const named = nameIn(joined.alias, last?.column ?? 'id');
+  addTable(joined, source, context);
+  if (by !== undefined) joined.ties.push(`${nameIn(joined.alias, by)} = ${named}`);
+  guardTable(joined, target, context);
+  return { from: fromClause(joined), alias: joined.alias };
+}
+
+function addTable(joined: Joined, source: FilterSource, { joined: counted, table }: Context): void {
+  joined.alias = quoteIdentifier(`related_${++counted.count}`);
+  joined.tables.push(`${table(source)} as ${joined.alias}`);
+}
+
+function tableName({ table }: FilterSource): string {
+  return qualified(table);
+}
+
+/** A record that does not pass the guard is treated as missing. */
+function guardTable({ ties, alias }: Joined, target: string, context: Context): void {
+  const { guard } = context;
+  if (guard === undefined) return;
+  const passes = groupRelatedTests(guard(target));
+  ties.push(write(passes, { ...context, joins: false, aliases: [alias], guard: undefined }));
+}
+
+function fromClause({ tables, ties }: Joined): string {
+  return `from ${tables.join(', ')} where ${ties.length === 0 ? 'true' : ties.join(' and ')}`;
 }
 
 /** At most one row, since every hop leads to a primary key. */
 function subselect(term: ColumnTerm, context: Context): string {
-  const { from, alias } = join(term.hops, context);
-  return `(select ${columnIn(alias, term)} ${from})`;
+  const { from, alias } = join(term, context);
+  return `(select ${nameIn(alias, term.column)} ${from})`;
 }

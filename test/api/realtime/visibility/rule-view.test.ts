@@ -49,7 +49,8 @@ describe('a view', () => {
     const view = await openView(targetWith('@now < "2026-01-02T03:04:06Z"'), () => now);
     const stamp = instant.toISOString();
     const record = { id: 'x', collection: 'posts', fields: {}, created_at: stamp, updated_at: stamp };
-    const passes = () => view.passes({ type: 'record_created', record }, () => undefined);
+    const passes = () =>
+      view.passes({ type: 'record_created', record }, { follow: () => undefined, passes: () => false });
     expect(passes()).toBe(true);
     now = new Date(instant.getTime() + 1_000);
     expect(passes()).toBe(false);

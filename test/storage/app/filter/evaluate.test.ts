@@ -12,7 +12,7 @@ it('an id is the same however a record spells it', () => {
   const condition: Condition = {
     kind: 'compare',
     operator: '=',
-    left: { kind: 'column', hops: [], column: 'owner', type: 'uuid', path: [] },
+    left: { kind: 'column', level: 0, hops: [], column: 'owner', type: 'uuid', path: [] },
     right: { kind: 'value', type: 'uuid', value: id },
   };
   const record = { id: 'x', fields: { owner: id.toUpperCase() }, created_at: stamp, updated_at: stamp };
@@ -20,7 +20,7 @@ it('an id is the same however a record spells it', () => {
 });
 
 it('a field that a record does not have is empty, whatever its name', () => {
-  const term: Term = { kind: 'column', hops: [], column: 'constructor', type: 'json', path: [] };
+  const term: Term = { kind: 'column', level: 0, hops: [], column: 'constructor', type: 'json', path: [] };
   const record = { id: 'x', fields: {}, created_at: stamp, updated_at: stamp };
   expect(compilePredicate({ kind: 'empty', term })({ record }, request)).toBe(true);
 });

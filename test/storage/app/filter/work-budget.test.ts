@@ -4,7 +4,14 @@ import type { Condition, Term } from '../../../../storage/app/filter/condition.t
 import { compilePredicate } from '../../../../storage/app/filter/evaluate.ts';
 import { WorkBudget } from '../../../../storage/app/filter/work-budget.ts';
 
-const column = (name: string): Term => ({ kind: 'column', hops: [], column: name, type: 'text', path: [] });
+const column = (name: string): Term => ({
+  kind: 'column',
+  level: 0,
+  hops: [],
+  column: name,
+  type: 'text',
+  path: [],
+});
 const equal: Condition = { kind: 'compare', operator: '=', left: column('left'), right: column('right') };
 const stamp = '2026-01-02T03:04:05.678Z';
 const request = { now: 0, auth: null, method: 'GET', query: {}, body: {} };

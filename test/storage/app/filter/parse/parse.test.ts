@@ -27,13 +27,15 @@ function spelled(expression: Expression): string {
       return `${operand(expression.left)} in [${expression.items.map(operand).join(', ')}]`;
     case 'compare':
       return `${operand(expression.left)} ${expression.operator} ${operand(expression.right)}`;
+    case 'some':
+      return `${operand(expression.path)}{${spelled(expression.part)}}`;
   }
 }
 
 function operand(value: Operand): string {
   switch (value.kind) {
     case 'path':
-      return `<${value.names.join('.')}>`;
+      return `<${[...value.from === 'row' ? [] : [`@${value.from}`], ...value.names].join('.')}>`;
     case 'request':
       return `@${value.part}${value.name === '' ? '' : `:${value.name}`}`;
     case 'now':
