@@ -8,6 +8,7 @@ import type {
   Template,
 } from '../../storage/definition.ts';
 import {
+  asksForMany,
   comparisonsIn,
   type Condition,
   isColumn,
@@ -137,11 +138,6 @@ export function requestMembers(condition: Condition): Set<string> {
 /** The names of the related collections that a condition reads. */
 export function relatedCollections(condition: Condition): Set<string> {
   return new Set(stepsIn(condition).map(({ target }) => target));
-}
-
-/** True when a condition asks for related records of which there may be many. */
-export function asksForMany(condition: Condition): boolean {
-  return !reachesIn(condition).next().done;
 }
 
 /** The number of comparisons in the `get` rule of a collection. */

@@ -1,6 +1,7 @@
 // The view of a subscriber on a collection: its `list` rule and the subscriber's own filter, compiled to one predicate.
 import type { AppDefinition, CollectionDefinition } from '../../../storage/definition.ts';
 import {
+  asksForMany,
   type Condition,
   hopPath,
   isOwnStep,
@@ -16,7 +17,7 @@ import { WorkBudget } from '../../../storage/app/filter/work-budget.ts';
 import { type Access, rulePredicate } from '../../rules/access.ts';
 import { type CanSee, canSeeCheck, relatedGuard } from '../../rules/related.ts';
 import { compileCallerFilter, refuseCostly } from '../../rules/caller-filter.ts';
-import { asksForMany, compiledRule, mentionsNow, requestMembers } from '../../rules/compile.ts';
+import { compiledRule, mentionsNow, requestMembers } from '../../rules/compile.ts';
 import type { AuthorizedView } from '../ports.ts';
 import { mergeParts, type RelatedQuery, type RelatedReader } from './related-reads.ts';
 import { asFilterRecord } from './related.ts';

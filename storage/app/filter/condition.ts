@@ -216,6 +216,11 @@ export function* reachesIn(condition: Condition): Generator<Reach> {
   }
 }
 
+/** True when a condition asks for related records of which there may be many. PostgreSQL decides it, in streams too. */
+export function asksForMany(condition: Condition): boolean {
+  return reachesIn(condition).next().done !== true;
+}
+
 function* columnsIn(condition: Condition): Generator<ColumnTerm> {
   for (const term of termsIn(condition)) if (isColumn(term)) yield term;
 }

@@ -42,6 +42,13 @@ const articles: readonly Field[] = [
   { name: 'owner', kind: 'relation', target: 'users' },
 ];
 
+const comments: readonly Field[] = [
+  { name: 'article', kind: 'relation', target: 'articles' },
+  { name: 'writer', kind: 'relation', target: 'users' },
+  { name: 'text', kind: 'text' },
+  { name: 'score', kind: 'number' },
+];
+
 let tables: FilteredTables;
 let drop: () => Promise<void>;
 let titles: string[];
@@ -49,7 +56,7 @@ let ada: RequestValues;
 const now = Date.parse('2026-02-01T00:00:00Z');
 
 beforeAll(async () => {
-  ({ tables, drop } = await makeTables({ people, articles }));
+  ({ tables, drop } = await makeTables({ people, articles, comments }));
   const records: Record<string, Record<string, unknown>[]> = JSON.parse(blocks('json')[0] ?? '{}');
   const ids = new Map<unknown, string>();
   for (const { email } of records['users'] ?? []) {
@@ -61,7 +68,11 @@ beforeAll(async () => {
   }
   for (const article of records['articles'] ?? []) {
     const relations = { author: ids.get(article['author']), owner: ids.get(article['owner']) };
-    await tables.insert('articles', { ...article, ...relations, key: article['title'] });
+    const fields = { ...article, ...relations, key: article['title'] };
+    ids.set(article['title'], await tables.insert('articles', fields));
+  }
+  for (const { article, writer, ...comment } of records['comments'] ?? []) {
+    await tables.insert('comments', { ...comment, article: ids.get(article), writer: ids.get(writer) });
   }
   titles = (records['articles'] ?? []).map(({ title }) => String(title));
   ada = requestOf({

@@ -1,13 +1,13 @@
 // Real tables, written as the server writes them, and a filter decided on them in both meanings.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AppDefinition, CollectionDefinition, Field } from '../../../../storage/definition.ts';
-import type { Condition } from '../../../../storage/app/filter/condition.ts';
+import { asksForMany, type Condition } from '../../../../storage/app/filter/condition.ts';
 import {
   compilePredicate,
   type FilterRecord,
   type FilterSubject,
 } from '../../../../storage/app/filter/evaluate.ts';
-import { fold } from '../../../../storage/app/filter/fold.ts';
+import { fold, type Residue } from '../../../../storage/app/filter/fold.ts';
 import { parse } from '../../../../storage/app/filter/parse/parse.ts';
 import type { RequestValues } from '../../../../storage/app/filter/request.ts';
 import { resolve } from '../../../../storage/app/filter/resolve.ts';
@@ -16,6 +16,7 @@ import { type SqlPosition, toSql } from '../../../../storage/app/filter/sql/to-s
 import { unlimitedPermits } from '../../../../storage/connections/permits.ts';
 import { Pool } from '../../../../storage/connections/pool.ts';
 import { quoteIdentifier } from '../../../../storage/sql/quote.ts';
+import { selectPassing } from '../../../../storage/app/records/passing.ts';
 import { planFor, type StoredRecord } from '../../../../storage/app/records/plan.ts';
 import { insertRecord } from '../../../../storage/app/records/records.ts';
 import { attachmentName, createTable, qualified } from '../../../../storage/app/tables.ts';
@@ -155,11 +156,24 @@ export class FilteredTables {
       sql.unsafe(`select "key" from ${table} as r where $1::boolean and ${text}`, [true, ...params]).values()
     );
     const sql = rows.map((row) => String(row[0])).sort();
-    const predicate = compilePredicate(condition);
-    const memory = this.records(collection)
-      .filter((record) => predicate(this.subject(collection, record), request) === true)
-      .map(({ fields }) => String(fields['key'])).sort();
-    return { sql, memory };
+    const records = this.records(collection);
+    const passing = asksForMany(condition)
+      ? await this.#selectPassing(records, collection, fold(condition, request))
+      : records.filter((record) =>
+        compilePredicate(condition)(this.subject(collection, record), request) === true
+      );
+    return { sql, memory: passing.map(({ fields }) => String(fields['key'])).sort() };
+  }
+
+  /** As streams decide it: for records that are not read from their table. */
+  async #selectPassing(records: FilterRecord[], id: string, residue: Residue): Promise<FilterRecord[]> {
+    const collection = this.app.collections.get(id);
+    if (collection === undefined) throw new Error(`no collection ${id}`);
+    const read = records.map((record) => ({ record, deleted: new Map() }));
+    const [passing] = await this.pool.run((sql) =>
+      selectPassing(sql, { app: this.app, collection }, read, [[{ residue }]])
+    );
+    return records.filter((_, position) => passing?.has(position));
   }
 
   /** Everything stored in a collection. */
