@@ -13,14 +13,13 @@ import type { RequestValues } from '../../../../storage/app/filter/request.ts';
 import { resolve } from '../../../../storage/app/filter/resolve.ts';
 import { type FilterScope, filterScope } from '../../../../storage/app/filter/source.ts';
 import { type SqlPosition, toSql } from '../../../../storage/app/filter/sql/to-sql.ts';
-import { unlimitedPermits } from '../../../../storage/connections/permits.ts';
-import { Pool } from '../../../../storage/connections/pool.ts';
+import type { Pool } from '../../../../storage/connections/pool.ts';
 import { quoteIdentifier } from '../../../../storage/sql/quote.ts';
 import { selectPassing } from '../../../../storage/app/records/passing.ts';
 import { planFor, type StoredRecord } from '../../../../storage/app/records/plan.ts';
 import { insertRecord } from '../../../../storage/app/records/records.ts';
 import { attachmentName, createTable, qualified } from '../../../../storage/app/tables.ts';
-import { clusterEndpoint } from '../../../harness/database.ts';
+import { openPool, usersTable } from './users-table.ts';
 
 const schema = 'filtered app';
 const written = new Date('2026-01-02T03:04:05.678Z');
@@ -226,7 +225,7 @@ export async function makeTables(
     )
   );
   const pool = openPool(database);
-  await pool.run((sql) => sql.unsafe(users));
+  await pool.run((sql) => sql.unsafe(usersTable));
   await pool.run((sql) => sql.unsafe(`create schema ${quoteIdentifier(schema)}`));
   await pool.run((sql) => sql.unsafe(`create table ${quoteIdentifier(schema)}._files (id uuid primary key)`));
   for (const collection of app.collections.values()) {
@@ -246,18 +245,4 @@ export async function makeTables(
     await server.end();
   };
   return { tables: new FilteredTables(app, pool), drop };
-}
-
-/** As far as filters see the users of a workspace. */
-const users = `create schema workspace;
-  create table workspace.users (
-    id uuid primary key, email text not null, password_hash text, verified boolean not null,
-    last_login timestamptz, created_at timestamptz not null, updated_at timestamptz not null);
-  create view workspace.users_public as
-    select id, email, verified, false as has_password, false as totp_enabled, '[]'::jsonb as oauth_providers,
-      last_login, created_at, updated_at
-    from workspace.users`;
-
-function openPool(database: string): Pool {
-  return new Pool(clusterEndpoint(database), { cap: 1, permits: unlimitedPermits, now: Date.now });
 }
