@@ -20,6 +20,7 @@ import type { Hooks } from './hooks/ports.ts';
 import type { MailQueue } from './mail/message.ts';
 import type { Observe } from './logging/events.ts';
 import type { SpentShares } from './logging/spent-shares.ts';
+import type { DatabaseSettings } from './policies/database-limits.ts';
 import type { PolicyCache } from './policies/cache.ts';
 import type { Policies } from './policies/effective.ts';
 import type { RecordCache } from './records/ports.ts';
@@ -75,6 +76,8 @@ export interface Deps {
   policies: Policies;
   /** The policies that each level has set. */
   policyCache: PolicyCache;
+  /** Keeps the settings of workspaces' databases at what policies say. */
+  databaseSettings: DatabaseSettings;
   /** Counts the use of apps. */
   activity: ActivityMeter;
   /** Limits the use of apps, and what they store. */

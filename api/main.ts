@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openBlobs } from '../storage/blobs/open.ts';
 import { unpatchedFiles } from '../storage/connections/driver/driver.ts';
 import { openStorage, type Storage } from '../storage/boot/boot.ts';
-import { limitsTempFiles } from '../storage/provision/roles.ts';
+import { limitsTempFiles } from '../storage/provision/database-limits.ts';
 import { notifyResync } from '../storage/control/changes.ts';
 import { StorageError } from '../storage/errors.ts';
 import { uuidV7Source } from '../storage/sql/ids.ts';

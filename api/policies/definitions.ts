@@ -1,5 +1,6 @@
 // The built-in policies: their kind, the server's own bound, and their default.
 import { availableParallelism } from 'node:os';
+import { defaultDatabaseLimits } from '../../storage/provision/database-limits.ts';
 import type { AnyDefinition } from './definition-kinds.ts';
 import { quotaDefinitions } from './quota-definitions.ts';
 
@@ -146,6 +147,31 @@ export const policyDefinitions = {
     min: 64,
     max: () => 1_024,
     default: 'max',
+  },
+  'database.work_mem_mb': {
+    kind: 'range',
+    meaning: 'Memory of a sort or a hash of a statement (`work_mem`), in MB.',
+    min: 1,
+    max: () => defaultDatabaseLimits.work_mem_mb,
+    default: 'max',
+    usable: [1, 1_024],
+  },
+  'database.temp_file_mb': {
+    kind: 'range',
+    meaning: 'Temporary files of a connection (`temp_file_limit`), in MB.',
+    min: 1,
+    max: () => defaultDatabaseLimits.temp_file_mb,
+    default: 'max',
+    usable: [1, 1_048_576],
+  },
+  'database.statement_timeout_ms': {
+    kind: 'range',
+    meaning: 'Longest statement of a workspace (`statement_timeout`), in milliseconds.',
+    min: 100,
+    max: () => defaultDatabaseLimits.statement_timeout_ms,
+    default: 'max',
+    // A connection that is silent for longer counts as lost.
+    usable: [100, 5_000],
   },
   'hooks.egress': {
     kind: 'enum_set',

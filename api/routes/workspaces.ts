@@ -50,8 +50,11 @@ export const workspacesCreate = route({
   status: 201,
   response: workspace,
   errors: ['conflict'],
-  handle: async ({ deps, body, principal, origin, now }) =>
-    shown(await createWorkspace(deps, body, { principal, origin, now })),
+  handle: async ({ deps, body, principal, origin, now }) => {
+    const created = await createWorkspace(deps, body, { principal, origin, now });
+    await deps.databaseSettings.apply(created);
+    return shown(created);
+  },
 });
 
 /** Shows a workspace. */

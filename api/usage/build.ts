@@ -1,5 +1,6 @@
 // The shares of workspaces that requests spend, of one process.
 import type { Deps } from '../deps.ts';
+import { DatabaseSettings } from '../policies/database-limits.ts';
 import { DiskReserve } from './disk-reserve.ts';
 import { MailBudgets } from './mail-budgets.ts';
 import { pageBudget } from './page-budget.ts';
@@ -16,11 +17,12 @@ type ShareDeps = Pick<
 export async function createShares(
   deps: ShareDeps,
   sharing: Sharing,
-): Promise<Pick<Deps, 'disk' | 'quotas' | 'mailBudgets' | 'pageBytes' | 'uploadPace'>> {
+): Promise<Pick<Deps, 'databaseSettings' | 'disk' | 'quotas' | 'mailBudgets' | 'pageBytes' | 'uploadPace'>> {
   const now = () => deps.now().getTime();
   const disk = new DiskReserve(deps);
   await disk.check();
   return {
+    databaseSettings: new DatabaseSettings(deps),
     disk,
     quotas: new Quotas({ ...deps, disk, sharing, now }),
     mailBudgets: new MailBudgets(deps),

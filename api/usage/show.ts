@@ -13,6 +13,7 @@ import {
   sumMails,
 } from '../../storage/control/usage.ts';
 import type { Deps } from '../deps.ts';
+import { readDatabaseLimits } from '../policies/database-limits.ts';
 import { boolean, described, integer, nullable, object, type ValueOf } from '../contract/schema.ts';
 import type { TenantPath } from '../scope.ts';
 import { type ActivityMeter, beginningOfDay } from './activity.ts';
@@ -56,6 +57,9 @@ export const usageResponse = object({
       mails_per_hour: quota(),
       mails_per_client_hour: quota(),
       requests_per_sec: quota(),
+      database_work_mem_mb: count(),
+      database_temp_file_mb: count(),
+      database_statement_timeout_ms: count(),
     }),
     'The quotas in effect here; null: no limit.',
   ),
@@ -147,6 +151,10 @@ async function readUse(
   const { requests, hook_runs, hook_cpu_ms } = await databases.control.run((sql) =>
     sumActivity(sql, { ...period, ...only })
   );
+  const { work_mem_mb, temp_file_mb, statement_timeout_ms } = await readDatabaseLimits(
+    policies,
+    at.workspace,
+  );
   const limit = async (name: Quota) => await quotaLimit(policies, name, at) ?? null;
   return {
     mails_24h: await databases.control.run((sql) => sumMails(sql, period)),
@@ -167,6 +175,9 @@ async function readUse(
       mails_per_hour: await limit('quota.mails_per_hour'),
       mails_per_client_hour: await limit('quota.mails_per_client_hour'),
       requests_per_sec: await limit('quota.requests_per_sec'),
+      database_work_mem_mb: work_mem_mb,
+      database_temp_file_mb: temp_file_mb,
+      database_statement_timeout_ms: statement_timeout_ms,
     },
   };
 }

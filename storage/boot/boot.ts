@@ -9,12 +9,8 @@ import { type Endpoint, Pool } from '../connections/pool.ts';
 import { ownSchema, type Provisioning } from '../provision/cluster.ts';
 import { ensureTemplate } from '../provision/template.ts';
 import { checkServer } from './requirements.ts';
-import {
-  clusterNames,
-  ensureGroupRoles,
-  limitTenantConnections,
-  limitTenantDatabases,
-} from '../provision/roles.ts';
+import { limitTenantDatabases } from '../provision/database-limits.ts';
+import { clusterNames, ensureGroupRoles, limitTenantConnections } from '../provision/roles.ts';
 import { findWorkspaceId } from '../control/workspaces.ts';
 import { ensureMasterAdmin } from '../control/master-admins.ts';
 import { Secrets } from '../secrets.ts';

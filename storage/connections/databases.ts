@@ -163,6 +163,13 @@ export class Databases {
     await this.#changeNotifier.notify(change);
   }
 
+  /** Closes all connections to a database, once their work has ended: new ones have its present settings. */
+  renew(database: string): void {
+    for (const pool of this.#pools.get(database)?.values() ?? []) {
+      for (let left = pool.size; left > 0; left--) pool.retireOne();
+    }
+  }
+
   /** Closes all pools of a database that is about to be dropped, or those of an app that is. */
   async closePools(database: string, schema?: string): Promise<void> {
     const pools = this.#pools.get(database) ?? new Map<string, Pool>();

@@ -89,6 +89,15 @@ export async function listWorkspaceDatabases(
     select id, database from control.workspaces where ${wanted} order by id`;
 }
 
+/** The databases of workspaces for which a policy about databases is set, there or at the system. */
+export async function listLimitedWorkspaces(sql: Sql): Promise<{ id: string; database: string }[]> {
+  return await sql<{ id: string; database: string }[]>`
+    select id, database from control.workspaces as workspaces
+    where exists (select from control.policies where field like 'database.%'
+      and (workspace is null or workspace = workspaces.id))
+    order by id`;
+}
+
 /** The id of the workspace that has a database, or undefined. */
 export async function findWorkspaceId(sql: Sql, database: string): Promise<string | undefined> {
   const [row] = await sql<{ id: string }[]>`select id from control.workspaces where database = ${database}`;

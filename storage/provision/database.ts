@@ -6,7 +6,8 @@ import type { Sql } from '../connections/pool.ts';
 import { currentVersions, lockDatabase, type Provisioning, tenantRole } from './cluster.ts';
 import { createAppSchema } from './app.ts';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.ts';
-import { createRoleText, limitDatabaseText, type TenantRole } from './roles.ts';
+import { limitDatabaseText } from './database-limits.ts';
+import { createRoleText, type TenantRole } from './roles.ts';
 import { markSpare, type TenantVersions } from '../control/tenant-databases.ts';
 
 /**

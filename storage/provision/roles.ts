@@ -99,50 +99,6 @@ export async function limitTenantConnections(
   );
 }
 
-/** Guards against our own bugs: a role may change them in its session, but no statement of ours does. */
-const databaseSettings = {
-  statement_timeout: '5s',
-  idle_in_transaction_session_timeout: '10s',
-  lock_timeout: '2s',
-  transaction_timeout: '15s',
-  search_path: '',
-  work_mem: '4MB',
-};
-
-/**
- * SQL that bounds what the roles of a tenant may take in their database. The database has the settings, not each role: each
- * command about a role takes longer the more roles there are. The provisioner's connections lift them.
- */
-export function limitDatabaseText(database: string): string {
-  const settings = Object.entries(databaseSettings).map(([setting, value]) =>
-    `alter database ${quoteIdentifier(database)} set ${setting} to ${quoteLiteral(value)};`
-  );
-  const tempFiles = `alter database ${quoteIdentifier(database)} set temp_file_limit to '512MB'`;
-  return `${settings.join('\n')}
-    do $do$ begin if ${mayLimitTempFiles} then execute ${quoteLiteral(tempFiles)}; end if; end $do$;`;
-}
-
-const mayLimitTempFiles = `pg_catalog.has_parameter_privilege(current_user, 'temp_file_limit', 'SET')`;
-
-/** False when tenants' statements may fill the disk with temporary files: the server has no bound, and we may set none. */
-export async function limitsTempFiles(sql: Sql): Promise<boolean> {
-  const [row] = await sql.unsafe<{ limited: boolean }[]>(
-    `select ${mayLimitTempFiles} or current_setting('temp_file_limit') <> '-1' as limited`,
-  );
-  return row?.limited === true;
-}
-
-/** Bounds databases of earlier releases, where the roles had the settings. In a transaction of the control database. */
-export async function limitTenantDatabases(sql: Sql): Promise<void> {
-  const databases = await sql<{ name: string }[]>`
-    select tenants.name from control.tenant_databases as tenants
-    join pg_database on datname = tenants.name
-    left join pg_db_role_setting on setdatabase = pg_database.oid and setrole = 0
-    where not coalesce(${`work_mem=${databaseSettings.work_mem}`} = any(setconfig), false)`;
-  if (databases.length === 0) return;
-  await sql.unsafe(databases.map(({ name }) => limitDatabaseText(name)).join('\n'));
-}
-
 /**
  * SQL that gives the provisioner the rights of a role, or takes them. Since PostgreSQL 16, the maker of a role may not
  * end its sessions, nor drop or hand over what it owns. https://www.postgresql.org/docs/18/role-membership.html
