@@ -1,6 +1,7 @@
 // The connections of an API process: the control database, each workspace as its role, each app as its role.
 import { availableParallelism } from 'node:os';
 import type { Change } from '../control/changes.ts';
+import { BuildConnections } from './build-connections.ts';
 import { ChangeNotifier } from '../control/change-notifier.ts';
 import { ownerRole } from '../sql/ids.ts';
 import { LostConnections } from './lost-connections.ts';
@@ -56,6 +57,8 @@ export class Databases {
   readonly control: Pool;
   /** Lost connections whose work in tenants' databases may still be done. */
   readonly lostConnections: LostConnections;
+  /** Connections that indexes of large tables are built on. */
+  readonly builds: BuildConnections;
   readonly #changeNotifier: ChangeNotifier;
   readonly #options: DatabasesOptions;
   /** By database, then by role. */
@@ -85,6 +88,7 @@ export class Databases {
       timeoutMs: permitTimeoutMs,
       reclaim: () => this.#reclaim(),
     });
+    this.builds = new BuildConnections(options, { permits: this.#permits, outage: this.#outage });
     this.control = new Pool(options.provisioner, {
       cap: controlConnections,
       permits: unlimitedPermits,
