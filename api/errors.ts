@@ -23,9 +23,10 @@ export const errorCodes = {
   policy_violation: { status: 400, meaning: 'A value lies outside the limit that a higher level sets.' },
   unknown_column: {
     status: 400,
+    hasErrors: true,
     meaning: 'A filter, sort, fields or expand names something that the collection does not have.',
   },
-  parse_error: { status: 400, meaning: 'The filter expression cannot be parsed.' },
+  parse_error: { status: 400, hasErrors: true, meaning: 'The filter expression cannot be parsed.' },
   hook_veto: { status: 400, hasErrors: true, meaning: 'A hook refused the write.' },
   unauthorized: { status: 401, meaning: 'The token is missing, invalid, expired or revoked.' },
   bad_credentials: { status: 401, meaning: 'The password, the email or the code is wrong.' },
@@ -180,6 +181,11 @@ export function failValidation(errors: readonly FieldError[]): never {
 /** Throws `409 conflict` for a value that must be unique, and that something else has. */
 export function failTaken(field: string, reason: string): never {
   throw new ApiError('conflict', reason, [], { errors: [{ field, reason, code: 'taken' }] });
+}
+
+/** The `400 unknown_column` of a query parameter, or of a member of a body, that names a field which is not there. */
+export function unknownColumn(field: string, reason: string): ApiError {
+  return fieldsError('unknown_column', [{ field, reason, code: 'unknown' }]);
 }
 
 /** For `catch`: returns null for `404 not_found`, and throws any other error again. */

@@ -1,7 +1,7 @@
 // `$app`: the object through which hook files use their own app.
 import type { ApiClient } from './asking.ts';
 import { decodeBytes, encodeBytes } from './bytes.ts';
-import type { Fields, HookFileInfo, HookMail, Json, ListQuery } from './calls.ts';
+import type { AggregateQuery, CountQuery, Fields, HookFileInfo, HookMail, Json, ListQuery } from './calls.ts';
 import { type Format, formatValues } from './console.ts';
 import type { LogWriter } from './log-lines.ts';
 import type { LoadFrame, LogLevel } from './protocol.ts';
@@ -39,6 +39,9 @@ export function createAppObject(load: LoadFrame, asking: ApiClient, { lines, for
     records: {
       findOne: (collection: string, id: string) => asking.call('records.findOne', collection, id),
       list: (collection: string, query: ListQuery = {}) => asking.call('records.list', collection, query),
+      count: (collection: string, query: CountQuery = {}) => asking.call('records.count', collection, query),
+      aggregate: (collection: string, query: AggregateQuery) =>
+        asking.call('records.aggregate', collection, query),
       create: (collection: string, fields: Fields) => asking.call('records.create', collection, fields),
       update: (collection: string, id: string, fields: Fields) =>
         asking.call('records.update', collection, id, fields),

@@ -47,6 +47,16 @@ export interface ListQuery {
   readonly per_page?: number;
 }
 
+/** The records that are counted; all without a filter. */
+export type CountQuery = Pick<ListQuery, 'filter'>;
+
+/** The query of an aggregate, with the names of the HTTP query parameters. */
+export interface AggregateQuery {
+  readonly fn: string;
+  readonly group?: string;
+  readonly filter?: string;
+}
+
 /** An end-user of the app, without secrets. */
 export interface HookUser {
   readonly id: string;
@@ -105,6 +115,11 @@ export interface CallError {
 export interface CallTable {
   'records.findOne': { args: readonly [collection: string, id: string]; value: HookRecord | null };
   'records.list': { args: readonly [collection: string, query: ListQuery]; value: HookRecordPage };
+  'records.count': { args: readonly [collection: string, query: CountQuery]; value: number };
+  'records.aggregate': {
+    args: readonly [collection: string, query: AggregateQuery];
+    value: { readonly items: readonly { readonly [name: string]: Json }[] };
+  };
   'records.create': { args: readonly [collection: string, fields: Fields]; value: HookRecord };
   'records.update': { args: readonly [collection: string, id: string, fields: Fields]; value: HookRecord };
   'records.delete': { args: readonly [collection: string, id: string]; value: null };

@@ -1,4 +1,5 @@
 // Everything that hook files can use, for editors and for `deno check`. Served at GET …/hooks/types.
+// deno-lint-ignore-file no-empty-interface no-explicit-any
 
 /** Any JSON value. */
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
@@ -7,18 +8,15 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
  * The fields of the app's collections, by collection. The server adds the app's own collections, so that editors complete
  * field names. Any other collection has fields of any kind.
  */
-// deno-lint-ignore no-empty-interface
 interface HookCollections {}
 
 /** The app's collections of kind `auth`. */
-// deno-lint-ignore no-empty-interface
 interface HookProfiles {}
 
 /** Names of the app's collections. */
 type CollectionName = (keyof HookCollections & string) | (string & Record<never, never>);
 
 /** Fields of the records of a collection. */
-// deno-lint-ignore no-explicit-any
 type FieldsOf<C extends string> = C extends keyof HookCollections ? HookCollections[C] : Record<string, any>;
 
 /** A record to create: its fields, optionally an id, and for the profile of a new user optionally a password. */
@@ -67,41 +65,27 @@ interface RecordHookEvent<C extends string = string> {
 type UpdateHookEvent<C extends string> = RecordHookEvent<C> & { readonly previous: HookRecord<C> };
 
 /** A handler that refuses the write by returning false or by throwing; the caller gets the thrown message. */
-type BeforeHandler<E> = (event: E) => unknown;
+type BeforeWrite<C extends string, E = RecordHookEvent<C>> = (event: E) => unknown;
 
 /** A handler that runs after the write. Its errors go to the app's log and change nothing. */
-type AfterHandler<E> = (event: E) => unknown;
+type AfterWrite<C extends string> = (event: RecordHookEvent<C>) => unknown;
+type AfterUpdate<C extends string> = (event: UpdateHookEvent<C>) => unknown;
 
 /** Runs the handler before a record of the collection is created. */
-declare function onRecordBeforeCreate<C extends CollectionName>(
-  collection: C,
-  handler: BeforeHandler<RecordHookEvent<C>>,
-): void;
+declare function onRecordBeforeCreate<C extends CollectionName>(collection: C, handler: BeforeWrite<C>): void;
 /** Runs the handler after a record of the collection was created. */
-declare function onRecordAfterCreate<C extends CollectionName>(
-  collection: C,
-  handler: AfterHandler<RecordHookEvent<C>>,
-): void;
+declare function onRecordAfterCreate<C extends CollectionName>(collection: C, handler: AfterWrite<C>): void;
 /** Runs the handler before a record of the collection is updated. */
 declare function onRecordBeforeUpdate<C extends CollectionName>(
   collection: C,
-  handler: BeforeHandler<UpdateHookEvent<C>>,
+  handler: BeforeWrite<C, UpdateHookEvent<C>>,
 ): void;
 /** Runs the handler after a record of the collection was updated. */
-declare function onRecordAfterUpdate<C extends CollectionName>(
-  collection: C,
-  handler: AfterHandler<UpdateHookEvent<C>>,
-): void;
+declare function onRecordAfterUpdate<C extends CollectionName>(collection: C, handler: AfterUpdate<C>): void;
 /** Runs the handler before a record of the collection is deleted. */
-declare function onRecordBeforeDelete<C extends CollectionName>(
-  collection: C,
-  handler: BeforeHandler<RecordHookEvent<C>>,
-): void;
+declare function onRecordBeforeDelete<C extends CollectionName>(collection: C, handler: BeforeWrite<C>): void;
 /** Runs the handler after a record of the collection was deleted. */
-declare function onRecordAfterDelete<C extends CollectionName>(
-  collection: C,
-  handler: AfterHandler<RecordHookEvent<C>>,
-): void;
+declare function onRecordAfterDelete<C extends CollectionName>(collection: C, handler: AfterWrite<C>): void;
 
 /** Refuses one field, in a before-hook. `errors` of the response has its path, message and code (`invalid` if left out). */
 declare class FieldError extends Error {
@@ -171,6 +155,14 @@ interface HookRecordPage<C extends string = string> {
   readonly total_pages: number;
 }
 
+/** The values that make a group, and results by the names of the functions: `'sum(total)'`. Null without any value. */
+interface HookAggregate {
+  readonly group: Readonly<Record<string, Json>>;
+  readonly count: number;
+  readonly [sumOrAverage: `${'sum' | 'avg'}(${string})`]: number | null;
+  readonly [leastOrGreatest: `${'min' | 'max'}(${string})`]: number | string | null;
+}
+
 /** A stored file, without its content. Its time is in RFC 3339. */
 interface HookFile {
   readonly id: string;
@@ -206,6 +198,13 @@ declare const $app: {
       collection: C,
       query?: { filter?: string; sort?: string; page?: number; per_page?: number },
     ): Promise<HookRecordPage<C>>;
+    /** The number of records, or of those that pass a filter. */
+    count(collection: CollectionName, query?: { filter?: string }): Promise<number>;
+    /** Numbers about all records, or about each group of them: `{ fn: 'count,sum(total)', group: 'status' }`. */
+    aggregate(
+      collection: CollectionName,
+      query: { fn: string; group?: string; filter?: string },
+    ): Promise<{ readonly items: HookAggregate[] }>;
     create<C extends CollectionName>(collection: C, fields: NewRecord<C>): Promise<HookRecord<C>>;
     update<C extends CollectionName>(
       collection: C,

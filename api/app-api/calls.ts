@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts';
 import { failValidation, nullIfNotFound } from '../errors.ts';
 import { toPageRequest } from '../contract/page-query.ts';
 import type { RecordTarget } from '../records/collection.ts';
+import { type AggregateQuery, aggregateRecords, type Aggregates } from '../records/aggregate.ts';
 import { createRecord } from '../records/create.ts';
 import { getRecord } from '../records/get.ts';
 import { listRecords } from '../records/list.ts';
@@ -55,6 +56,11 @@ const handlers: Handlers = {
       (memory) => listRecords(deps, target, { ...query, memory }),
     );
   },
+  'records.count': async ({ deps, app }, coll, { filter }) => {
+    const { items: [all] } = await aggregate({ deps, app }, coll, { fn: 'count', filter });
+    return all?.['count'];
+  },
+  'records.aggregate': ({ deps, app }, coll, query) => aggregate({ deps, app }, coll, query),
   'records.create': ({ deps, app, context }, coll, input) => {
     const now = deps.now();
     const access = unboundedAccess('create', now);
@@ -81,6 +87,19 @@ const handlers: Handlers = {
   'realtime.publish': ({ deps, app }, ...event) => publishForHook(deps, app, event),
   'fetch': ({ deps, app, context }, request) => fetchForHook(deps, app, { request, context }),
 };
+
+function aggregate(
+  { deps, app }: Pick<CallScope, 'deps' | 'app'>,
+  coll: string,
+  query: Pick<AggregateQuery, 'fn' | 'group' | 'filter'>,
+): Promise<Aggregates> {
+  const asked = { ...query, access: unboundedAccess('list', deps.now()), maxBytes: maxListBytes };
+  return withPageMemory(
+    deps,
+    app.workspace.id,
+    (memory) => aggregateRecords(deps, targetOf(app, coll), { ...asked, memory }),
+  );
+}
 
 /** Handles one call of an app. Throws `ApiError` and what the features throw. */
 export async function handleCall(

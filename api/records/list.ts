@@ -31,7 +31,8 @@ export interface RecordQuery {
   memory?: PageMemory | undefined;
 }
 
-const defaultMaxBytes = 64 * 1_048_576;
+/** The budget of a response. */
+export const defaultMaxBytes = 64 * 1_048_576;
 
 /**
  * Returns a page of the records that pass both rule and filter. Throws `401` or `403` when the rule refuses the caller
@@ -79,8 +80,11 @@ interface Selected {
 
 const everything: Condition = { kind: 'constant', truth: true };
 
-/** The rule follows any relation; the caller's own filter follows only those to records that the caller may read. */
-function selectedBy(access: Access, target: RecordTarget, filter: string | undefined): Selected {
+/**
+ * The records that pass both rule and filter. The rule follows any relation; the caller's own filter follows only those to
+ * records that the caller may read. Throws as `listRecords` does.
+ */
+export function selectedBy(access: Access, target: RecordTarget, filter: string | undefined): Selected {
   const rule = ruleRestriction(access, target);
   const restrictions = rule === undefined ? [] : [rule];
   const { condition: ruled } = compiledRule(target.app, target.collection, access.action);

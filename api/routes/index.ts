@@ -58,7 +58,14 @@ import {
   policiesWorkspaceRemove,
   policiesWorkspaceShow,
 } from './policies.ts';
-import { recordsCreate, recordsGet, recordsList, recordsRemove, recordsUpdate } from './records.ts';
+import {
+  recordsAggregate,
+  recordsCreate,
+  recordsGet,
+  recordsList,
+  recordsRemove,
+  recordsUpdate,
+} from './records.ts';
 import { healthz, readyz } from './server.ts';
 import { setup } from './setup.ts';
 import { totpConfirm, totpDisable, totpEnrol, totpLogin, totpRemove } from './totp.ts';
@@ -160,6 +167,7 @@ const described: readonly AnyRoute[] = [
   accessRulesPut,
   accessRulesReset,
   recordsList,
+  recordsAggregate,
   recordsCreate,
   recordsGet,
   recordsUpdate,

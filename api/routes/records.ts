@@ -5,6 +5,7 @@ import { hookErrors } from '../hooks/errors.ts';
 import type { RecordCaller } from '../hooks/ports.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import type { RecordTarget } from '../records/collection.ts';
+import { aggregateRecords } from '../records/aggregate.ts';
 import { createRecord } from '../records/create.ts';
 import { getRecord, requireRecord } from '../records/get.ts';
 import { listRecords } from '../records/list.ts';
@@ -12,7 +13,16 @@ import { removeRecord } from '../records/remove.ts';
 import { updateRecord } from '../records/update.ts';
 import { type RequestOrigin, route } from '../contract/route.ts';
 import { admit } from '../rules/access.ts';
-import { described, fieldMap, object, okResponse, optional, pageSchema, string } from '../contract/schema.ts';
+import {
+  array,
+  described,
+  fieldMap,
+  object,
+  okResponse,
+  optional,
+  pageSchema,
+  string,
+} from '../contract/schema.ts';
 import type { Principal } from '../scope.ts';
 
 /** The schema of a record. */
@@ -41,6 +51,11 @@ const selection = {
   ),
 };
 
+const filter = described(
+  optional(string()),
+  'A filter expression. Only records that pass it are included.',
+);
+
 /** Lists records. */
 export const recordsList = route({
   method: 'GET',
@@ -54,7 +69,7 @@ export const recordsList = route({
       optional(string()),
       'Fields to sort by, separated by commas; a `-` before a field means descending order.',
     ),
-    filter: described(optional(string()), 'A filter expression. Only records that pass it are included.'),
+    filter,
   }),
   status: 200,
   response: pageSchema(record),
@@ -75,6 +90,38 @@ export const recordsList = route({
       memory,
     });
   },
+});
+
+const group = fieldMap(
+  '`group` with the values that make the group, and each function under its own name, such as `count` and `sum(total)`. ' +
+    'Null where no record has a value.',
+);
+
+/** Aggregates records. */
+export const recordsAggregate = route({
+  method: 'GET',
+  path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records/aggregate',
+  summary:
+    'Counts the records that the caller may list, and computes sums, averages, least and greatest values.',
+  scope: 'anyone',
+  query: object({
+    fn: described(
+      string(),
+      'Functions, separated by commas: `count`, and `sum`, `avg`, `min` and `max` of a field, as in `sum(total)`.',
+    ),
+    group: described(
+      optional(string()),
+      'Fields, separated by commas: the records with equal values make a group. At most 1,000 groups.',
+    ),
+    filter,
+  }),
+  status: 200,
+  response: object({ items: array(group, { max: 1_000 }) }),
+  errors: ['unknown_column', 'parse_error'],
+  admit: ({ deps, target, principal, now, queryParameters }) =>
+    admit(deps, target, 'list', { principal, now, query: queryParameters() }),
+  handle: ({ deps, target, admitted: access, query, pageMemory }) =>
+    aggregateRecords(deps, target, { access, ...query, memory: pageMemory() }),
 });
 
 /** Creates a record. */

@@ -2,8 +2,8 @@
 import { DerivedCache } from '../../storage/connections/derived-cache.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { type Condition, isOwnStep, stepsIn } from '../../storage/app/filter/condition.ts';
-import { FilterError } from '../../storage/app/filter/parse/error.ts';
-import { ApiError, fail } from '../errors.ts';
+import { FilterError, type FilterErrorCode } from '../../storage/app/filter/parse/error.ts';
+import { type ApiError, fieldsError, unknownColumn } from '../errors.ts';
 import { LruCache } from '../process/lru-cache.ts';
 import { comparisonsToRead, compileFilter } from './compile.ts';
 
@@ -49,9 +49,9 @@ export function refuseCostly(app: AppDefinition, condition: Condition): void {
     return comparisons > maxGuardComparisons;
   });
   if (!isCostly) return;
-  fail(
+  throw filterError(
     'parse_error',
-    `filter: the get rules of the records that it looks at make it more than ${maxGuardComparisons} comparisons`,
+    `the get rules of the records that it looks at make it more than ${maxGuardComparisons} comparisons`,
   );
 }
 
@@ -60,6 +60,12 @@ export function withFilterErrors<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    throw error instanceof FilterError ? new ApiError(error.code, `filter: ${error.message}`) : error;
+    throw error instanceof FilterError ? filterError(error.code, error.message) : error;
   }
+}
+
+function filterError(code: FilterErrorCode, reason: string): ApiError {
+  return code === 'unknown_column'
+    ? unknownColumn('filter', reason)
+    : fieldsError(code, [{ field: 'filter', reason }]);
 }

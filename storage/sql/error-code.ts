@@ -13,6 +13,11 @@ export function isDiskFull(error: unknown): boolean {
   return full.includes(errorCode(error));
 }
 
+/** True for a number that PostgreSQL has computed, and that its type cannot hold. */
+export function exceedsItsType(error: unknown): boolean {
+  return errorCode(error) === '22003';
+}
+
 /** The result of the work; undefined when it meets a file or folder that does not exist. */
 export async function unlessMissing<Value>(work: Promise<Value>): Promise<Value | undefined> {
   try {

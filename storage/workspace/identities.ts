@@ -68,10 +68,12 @@ export function readableCollection(app: AppDefinition, id: string): CollectionDe
 
 const view = qualified(usersView);
 
-/** The expression to sort by a field of the user whose id the row with this alias has. */
-export function userSortExpression(name: string, alias: string): string {
-  const collation = name === 'email' ? ' collate "C"' : '';
-  return `(select u.${quoteIdentifier(name)}${collation} from ${view} as u where u."id" = ${alias}."id")`;
+/** The value of a field of the user whose id the row with this alias has, as responses show it. */
+export function userExpression(name: string, alias: string): string {
+  const kind = shownFields.find((field) => field.name === name)?.kind ?? 'text';
+  return `(select u.${quoteIdentifier(name)}::${
+    kinds[kind].column
+  } from ${view} as u where u."id" = ${alias}."id")`;
 }
 
 /** All shown fields of that user in one column, for `readUserFields`: the user is read once for all of them. */

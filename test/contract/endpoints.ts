@@ -201,6 +201,7 @@ export const additions: readonly Endpoint[] = [
     status: 200,
     body: { requests: [{ method: 'POST', collection: 'orders', body: { nope: 1 } }] },
   },
+  { method: 'GET', path: `${app}/collections/:coll/records/aggregate`, who: 'app admin', status: 200 },
   { method: 'GET', path: `${workspace}/origins`, who: 'workspace admin', status: 200 },
   { method: 'PUT', path: `${workspace}/origins`, who: 'workspace admin', status: 200, body: {} },
   { method: 'GET', path: `${workspace}/usage`, who: 'workspace admin', status: 200 },

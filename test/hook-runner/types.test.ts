@@ -53,10 +53,11 @@ interface HookProfiles {
   it('gives the handlers of each event the type that its row in the table says', async () => {
     const text = await readFile(declarations, 'utf8');
     for (const { register, when, hasPrevious } of Object.values(hookEvents)) {
-      const [, wrapper, event] =
-        new RegExp(`function ${register}<[^(]*\\([^)]*: (\\w+)<(\\w+)<C>>`).exec(text) ?? [];
-      expect(wrapper, register).toBe(when === 'before' ? 'BeforeHandler' : 'AfterHandler');
-      expect(event, register).toBe(hasPrevious ? 'UpdateHookEvent' : 'RecordHookEvent');
+      const [, handler] =
+        new RegExp(`function ${register}<[^(]*\\([^)]*handler: ([^)]*?),?\\s*\\)`).exec(text) ?? [];
+      const before = hasPrevious ? 'BeforeWrite<C, UpdateHookEvent<C>>' : 'BeforeWrite<C>';
+      const after = hasPrevious ? 'AfterUpdate<C>' : 'AfterWrite<C>';
+      expect(handler, register).toBe(when === 'before' ? before : after);
     }
   });
 

@@ -50,11 +50,9 @@ function errorsPage(): string {
     '}',
     '```',
     '',
-    `These codes can have it: ${
-      listOf(codesWithErrors)
-    }. It lists everything that is wrong with the body, or the`,
-    'unique value that is taken, or the field that a [hook](../how-to/hooks.md) refuses with a `FieldError`. Without',
-    '`errors`, the error is about the request as a whole.',
+    `These codes can have it: ${listOf(codesWithErrors)}.`,
+    'It lists everything that is wrong with the body, or the unique value that is taken, or the field that a',
+    '[hook](../how-to/hooks.md) refuses with a `FieldError`. Without `errors`, the error is about the request as a whole.',
     '',
     '`path` is the name of a field, of another member of the body, or of a query parameter. Names and positions inside of it',
     'follow with dots between them. In a [batch](collections.md#batch) it begins with the request: `requests.0.body.title`.',

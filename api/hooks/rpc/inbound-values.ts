@@ -1,6 +1,6 @@
 // The values in a runner's messages: each is what it must be, or the channel cannot be trusted.
 import { isUtf8 } from 'node:buffer';
-import type { Bytes, Fields, Headers, Json } from '../../../hook-runner/calls.ts';
+import type { Bytes, CallTable, Fields, Headers, Json } from '../../../hook-runner/calls.ts';
 import type { Fault, RefusedField } from '../../../hook-runner/registrations.ts';
 import { isObject, ProtocolError } from './frames.ts';
 
@@ -14,6 +14,27 @@ export function readMembers(given: unknown): Record<string, unknown> {
 export function readText(given: unknown): string {
   if (typeof given !== 'string') throw new ProtocolError('a value that is no text');
   return given;
+}
+
+/** The texts among these members, which may be left out. */
+export function readTexts<Name extends string>(
+  given: unknown,
+  names: readonly Name[],
+): { [N in Name]?: string } {
+  const members = readMembers(given);
+  const texts: { [N in Name]?: string } = {};
+  for (const name of names) if (members[name] !== undefined) texts[name] = readText(members[name]);
+  return texts;
+}
+
+/** The query of a list of records. */
+export function readQuery(given: unknown): CallTable['records.list']['args'][1] {
+  const { page, per_page } = readMembers(given);
+  return {
+    ...readTexts(given, ['filter', 'sort']),
+    ...(page === undefined ? {} : { page: readNumber(page) }),
+    ...(per_page === undefined ? {} : { per_page: readNumber(per_page) }),
+  };
 }
 
 /** A text of at most so many characters. */

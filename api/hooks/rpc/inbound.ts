@@ -18,11 +18,12 @@ import {
   readJson,
   readList,
   readMembers,
-  readNumber,
+  readQuery,
   readRecordFields,
   readRefusedField,
   readShortText,
   readText,
+  readTexts,
   readWord,
 } from './inbound-values.ts';
 
@@ -188,16 +189,19 @@ type Arguments = { [Method in keyof CallTable]: (args: readonly unknown[]) => Ca
 const argumentReaders: Arguments = {
   'records.findOne': ([coll, id]) => [readText(coll), readText(id)],
   'records.list': ([coll, query]) => [readText(coll), readQuery(query)],
+  'records.count': ([coll, query]) => [readText(coll), readTexts(query, ['filter'])],
+  'records.aggregate': ([coll, query]) => [readText(coll), {
+    fn: readText(readMembers(query)['fn']),
+    ...readTexts(query, ['group', 'filter']),
+  }],
   'records.create': ([coll, fields]) => [readText(coll), readRecordFields(fields)],
   'records.update': ([coll, id, fields]) => [readText(coll), readText(id), readRecordFields(fields)],
   'records.delete': ([coll, id]) => [readText(coll), readText(id)],
   'users.findOne': ([id]) => [readText(id)],
   'users.findByEmail': ([email]) => [readText(email)],
-  'users.create': ([given]) => {
-    const { email, password } = readMembers(given);
-    const user = { email: readText(email) };
-    return [password === undefined ? user : { ...user, password: readText(password) }];
-  },
+  'users.create': (
+    [user],
+  ) => [{ email: readText(readMembers(user)['email']), ...readTexts(user, ['password']) }],
   'files.get': ([id]) => [readText(id)],
   'files.create': ([given]) => {
     const { filename, mime, body } = readMembers(given);
@@ -205,9 +209,9 @@ const argumentReaders: Arguments = {
   },
   'files.delete': ([id]) => [readText(id)],
   'mail.send': ([given]) => {
-    const { to, subject, text, html } = readMembers(given);
+    const { to, subject, text } = readMembers(given);
     const mail = { to: readText(to), subject: readText(subject), text: readText(text) };
-    return [html === undefined ? mail : { ...mail, html: readText(html) }];
+    return [{ ...mail, ...readTexts(given, ['html']) }];
   },
   'realtime.publish': ([coll, event, data]) => [readText(coll), readText(event), readJson(data)],
   'fetch': ([given]) => {
@@ -237,14 +241,4 @@ function makeCall(
 
 function isMethod(method: string): method is keyof CallTable {
   return Object.hasOwn(argumentReaders, method);
-}
-
-function readQuery(given: unknown): CallTable['records.list']['args'][1] {
-  const { filter, sort, page, per_page } = readMembers(given);
-  return {
-    ...(filter === undefined ? {} : { filter: readText(filter) }),
-    ...(sort === undefined ? {} : { sort: readText(sort) }),
-    ...(page === undefined ? {} : { page: readNumber(page) }),
-    ...(per_page === undefined ? {} : { per_page: readNumber(per_page) }),
-  };
 }

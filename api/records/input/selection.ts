@@ -1,7 +1,7 @@
 // The query parameters `sort` and `fields` of records.
 import type { SortKey } from '../../../storage/app/records/list-order.ts';
 import type { RecordPlan, StoredRecord } from '../../../storage/app/records/plan.ts';
-import { fail } from '../../errors.ts';
+import { unknownColumn } from '../../errors.ts';
 
 /** Related records by the names of the relations: null for one that is empty, or that the caller may not read. */
 export type Expansion = Record<string, RelatedRecord | null>;
@@ -47,10 +47,12 @@ export function readFields(plan: RecordPlan, fields: string | undefined): Record
   });
 }
 
-function namesIn(list: string | undefined): string[] {
+/** The names in a list with commas. */
+export function namesIn(list: string | undefined): string[] {
   return list === undefined || list.trim() === '' ? [] : list.split(',').map((name) => name.trim());
 }
 
-function failUnknown(plan: RecordPlan, parameter: string, name: string): never {
-  fail('unknown_column', `${parameter}: "${plan.collection}" has no field "${name.slice(0, 100)}"`);
+/** Throws `400 unknown_column` for a name in a query parameter. */
+export function failUnknown(plan: RecordPlan, parameter: string, name: string): never {
+  throw unknownColumn(parameter, `"${plan.collection}" has no field "${name.slice(0, 100)}"`);
 }

@@ -6,7 +6,7 @@ import type { Residue } from '../../../storage/app/filter/fold.ts';
 import { readableCollection } from '../../../storage/workspace/identities.ts';
 import { planFor, type StoredRecord } from '../../../storage/app/records/plan.ts';
 import { selectRecords } from '../../../storage/app/records/related-records.ts';
-import { fail, failValidation } from '../../errors.ts';
+import { fail, failValidation, unknownColumn } from '../../errors.ts';
 import type { Access } from '../../rules/access.ts';
 import { relatedGuard } from '../../rules/related.ts';
 import type { RecordScope, RecordTarget } from '../collection.ts';
@@ -74,9 +74,10 @@ export function readExpand({ app, collection }: RecordTarget, expand: string | u
 function targetOf(app: AppDefinition, collection: string, name: string): string {
   const field = app.collections.get(collection)?.fields.find((field) => field.name === name);
   const target = field === undefined ? undefined : pointsTo(field);
-  return target === undefined || target === filesId
-    ? fail('unknown_column', `expand: "${collection}" has no relation "${name.slice(0, 100)}"`)
-    : target;
+  if (target === undefined || target === filesId) {
+    throw unknownColumn('expand', `"${collection}" has no relation "${name.slice(0, 100)}"`);
+  }
+  return target;
 }
 
 /** Records, and the relations of theirs to follow. */

@@ -5,7 +5,7 @@ import { instantFromDatabase } from '../fields/datetime.ts';
 import { kinds } from '../fields/kinds.ts';
 import { isUserField, usersId, usersView } from '../../workspace/identities.ts';
 import { type ListShape, orderBy } from './list-order.ts';
-import { planField, type PlannedField } from './planned-field.ts';
+import { constraintFields, planField, type PlannedField } from './planned-field.ts';
 import { candidateOfParameters } from './candidate-row.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
 import type { RowWeight } from './row-budget.ts';
@@ -15,7 +15,7 @@ import { differsSql } from './difference.ts';
 import { setUpdatedAt } from './updated-at.ts';
 import { snapshotColumn } from '../../sql/snapshot.ts';
 import { type Statement, Statements } from '../../connections/statements.ts';
-import { attachmentName, qualified } from '../tables.ts';
+import { qualified } from '../tables.ts';
 
 /** A record as responses show it. Every field is there, null when it is empty. */
 export type StoredRecord = {
@@ -30,8 +30,12 @@ export type StoredRecord = {
 /** The compiled form of one version of a collection. */
 export class RecordPlan {
   readonly collection: string;
-  /** The weight of rows in lists, and of those that are read alone. */
-  readonly weights: Readonly<Record<'list' | 'get', RowWeight>> = { list: { bytes: 0 }, get: { bytes: 0 } };
+  /** The weight of rows in lists, of those that are read alone, and of groups. */
+  readonly weights: Readonly<Record<'list' | 'get' | 'aggregate', RowWeight>> = {
+    list: { bytes: 0 },
+    get: { bytes: 0 },
+    aggregate: { bytes: 0 },
+  };
   /** The declared fields. A profile shows some of its user besides. */
   readonly fields: readonly PlannedField[];
   /** True when each record belongs to the user with its id. */
@@ -47,7 +51,8 @@ export class RecordPlan {
   readonly #comment: string;
   /** The columns that `record` reads. */
   readonly columns: string;
-  readonly #rows: RecordRows;
+  /** The columns of the table. */
+  readonly rows: RecordRows;
   /** Quoted names of all columns that an insert writes. */
   /** The columns that are written, quoted: the id, the two times and all fields. */
   readonly written: string;
@@ -60,6 +65,7 @@ export class RecordPlan {
   readonly #filteredLists = new Statements(countText);
   readonly #counts = new Statements(countText);
   readonly #filteredCounts = new Statements(countText);
+  readonly #aggregates = new Statements(countText);
   readonly #constraints: ReadonlyMap<string, string>;
 
   constructor(schema: string, definition: CollectionDefinition) {
@@ -72,8 +78,8 @@ export class RecordPlan {
     this.#records = `${this.table} as ${quoteIdentifier(recordAlias)}`;
     // A new version has new statements: an old one, prepared, fails where a column came back with another type.
     this.#comment = `/* ${version} */ `;
-    this.#rows = new RecordRows(definition, recordAlias);
-    this.columns = this.#rows.columns;
+    this.rows = new RecordRows(definition, recordAlias);
+    this.columns = this.rows.columns;
     this.written = ['id', 'created_at', 'updated_at', ...fields.map(({ name }) => name)].map(quoteIdentifier)
       .join();
     this.#positions = new Map(fields.map(({ name }, position) => [name, position]));
@@ -136,6 +142,11 @@ export class RecordPlan {
     );
   }
 
+  /** A statement about groups of records, by its text. */
+  aggregate(text: string): Statement {
+    return this.#aggregates.of(text, () => this.#comment + text);
+  }
+
   /**
    * Updates the fields at these positions: `$1` id, `$2` updated_at, then their values. A record that has all of these
    * values is left as it is.
@@ -158,7 +169,7 @@ export class RecordPlan {
    * Ad-hoc conditions are cached apart, so that they do not evict the others.
    */
   list({ sort, withSnapshot }: ListShape, where: Where, isAdHoc: boolean): Statement {
-    const order = orderBy(sort, (column) => this.#rows.sortExpression(column));
+    const order = orderBy(sort, (column) => this.rows.expression(column));
     const condition = where.text === '' ? '' : ` where ${where.text}`;
     const limit = where.params.length + 1;
     const columns = withSnapshot ? `${this.columns}, ${snapshotColumn}` : this.columns;
@@ -178,7 +189,7 @@ export class RecordPlan {
     return {
       id: String(row[0]),
       collection: this.collection,
-      fields: this.#rows.readFields(row),
+      fields: this.rows.readFields(row),
       created_at: instantFromDatabase(row[1]),
       updated_at: instantFromDatabase(row[2]),
     };
@@ -221,17 +232,6 @@ function countText(characters: number): void {
 /** The plan of a definition: a pure function of it, cached as long as the definition is in use. */
 export function planFor(schema: string, collection: CollectionDefinition): RecordPlan {
   return plans.of(collection, () => new RecordPlan(schema, collection));
-}
-
-function constraintFields({ id, kind, fields }: CollectionDefinition): ReadonlyMap<string, string> {
-  const constraints = new Map<string, string>();
-  for (const { name } of fields) {
-    constraints.set(attachmentName('unique', id, name), name);
-    constraints.set(attachmentName('reference', id, name), name);
-  }
-  // A profile has the id of its user. Callers know the user by the email.
-  if (kind === 'auth') constraints.set(attachmentName('primary', id, 'id'), 'email');
-  return constraints;
 }
 
 function always(text: string): Statement {

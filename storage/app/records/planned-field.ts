@@ -1,7 +1,8 @@
-// A field of a collection with what does not depend on the request, computed once.
-import type { Field } from '../../definition.ts';
+// The fields of a collection with what does not depend on the request, computed once.
+import type { CollectionDefinition, Field } from '../../definition.ts';
 import type { StoredValue, ValueReader } from '../fields/kind.ts';
 import { kinds } from '../fields/kinds.ts';
+import { attachmentName } from '../tables.ts';
 
 /** A field with everything that does not depend on the request. */
 export interface PlannedField {
@@ -17,4 +18,16 @@ export function planField(field: Field): PlannedField {
   // A declaration whose default does not pass its own check is refused.
   const reading = field.default === undefined || field.default === null ? undefined : read(field.default);
   return { field, read, fallback: reading !== undefined && 'value' in reading ? reading.value : null };
+}
+
+/** The names of fields by the unique and reference constraints on them. */
+export function constraintFields({ id, kind, fields }: CollectionDefinition): ReadonlyMap<string, string> {
+  const constraints = new Map<string, string>();
+  for (const { name } of fields) {
+    constraints.set(attachmentName('unique', id, name), name);
+    constraints.set(attachmentName('reference', id, name), name);
+  }
+  // A profile has the id of its user. Callers know the user by the email.
+  if (kind === 'auth') constraints.set(attachmentName('primary', id, 'id'), 'email');
+  return constraints;
 }

@@ -1,18 +1,23 @@
 // The columns that are selected of a row, and how they become the fields of a record.
-import type { CollectionDefinition } from '../../definition.ts';
+import type { CollectionDefinition, FieldKind } from '../../definition.ts';
 import type { Kind } from '../fields/kind.ts';
 import { kinds, selectCast } from '../fields/kinds.ts';
 import {
   isUserField,
   readUserFields,
   selectUserFields,
+  shownFields,
+  userExpression,
   usersId,
-  userSortExpression,
 } from '../../workspace/identities.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
 
-/** The number of columns before the fields: id, created_at, updated_at. */
-const ownColumns = 3;
+/** The columns before the fields. */
+const ownColumns: readonly { name: string; kind: FieldKind }[] = [
+  { name: 'id', kind: 'relation' },
+  { name: 'created_at', kind: 'datetime' },
+  { name: 'updated_at', kind: 'datetime' },
+];
 
 /** The rows of one version of a collection. */
 export class RecordRows {
@@ -21,6 +26,9 @@ export class RecordRows {
   readonly #alias: string;
   /** True when the rows belong to users, and show fields of theirs. */
   readonly #isProfile: boolean;
+  readonly #kinds: ReadonlyMap<string, FieldKind>;
+  /** Follows a column of instants: tables of collections hold milliseconds, that of the users microseconds. */
+  readonly #rounding: string;
   readonly #names: readonly string[];
   readonly #converters: readonly Kind['fromDatabase'][];
 
@@ -28,11 +36,12 @@ export class RecordRows {
     this.#alias = alias;
     this.#isProfile = kind === 'auth';
     this.#names = fields.map(({ name }) => name);
+    const shown = this.#isProfile ? [...fields, ...shownFields] : fields;
+    this.#kinds = new Map([...ownColumns, ...shown].map(({ name, kind }) => [name, kind]));
     this.#converters = fields.map(({ kind }) => kinds[kind].fromDatabase);
-    // Tables of collections hold milliseconds, that of the users microseconds.
-    const rounded = id === usersId ? '::timestamptz(3)' : '';
+    this.#rounding = id === usersId ? '::timestamptz(3)' : '';
     this.columns = [
-      `"id", "created_at"${rounded}::text, "updated_at"${rounded}::text`,
+      `"id", "created_at"${this.#rounding}::text, "updated_at"${this.#rounding}::text`,
       ...fields.map(({ name, kind }) => {
         const column = quoteIdentifier(name);
         return id === usersId ? selectCast(column, kind) : column + kinds[kind].output;
@@ -41,21 +50,26 @@ export class RecordRows {
     ].join(', ');
   }
 
-  /** A column to sort by, qualified: a bare name would be the selected text of an instant. */
-  sortExpression(column: string): string {
-    return this.#isProfile && isUserField(column)
-      ? userSortExpression(column, this.#alias)
-      : `${this.#alias}.${quoteIdentifier(column)}`;
+  /** The kind of a field that lists can be sorted by; undefined for any other name. */
+  kindOf(column: string): FieldKind | undefined {
+    return this.#kinds.get(column);
+  }
+
+  /** The value of such a field as responses show it, qualified: a bare name would be the selected text of an instant. */
+  expression(column: string): string {
+    if (this.#isProfile && isUserField(column)) return userExpression(column, this.#alias);
+    const rounding = this.kindOf(column) === 'datetime' ? this.#rounding : '';
+    return `${this.#alias}.${quoteIdentifier(column)}${rounding}`;
   }
 
   /** The fields of a selected row. */
   readFields(row: readonly unknown[]): Record<string, unknown> {
     const fields: Record<string, unknown> = {};
-    if (this.#isProfile) readUserFields(row[ownColumns + this.#names.length], fields);
-    let column = ownColumns;
+    if (this.#isProfile) readUserFields(row[ownColumns.length + this.#names.length], fields);
+    let column = ownColumns.length;
     for (const name of this.#names) {
       const value = row[column];
-      const convert = this.#converters[column - ownColumns];
+      const convert = this.#converters[column - ownColumns.length];
       fields[name] = convert === undefined || value === null ? value : convert(value);
       column++;
     }

@@ -1,0 +1,47 @@
+// The examples of docs/reference/lists.md, run as a reader would.
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, it } from 'vitest';
+import { type Caller, expectOk } from '../../harness/api.ts';
+import { blocksOf } from '../../harness/documentation-page.ts';
+import { scenario, titlesOf } from '../../harness/scenario.ts';
+
+const blocks = blocksOf(readFileSync(new URL('../../../docs/reference/lists.md', import.meta.url), 'utf8'));
+
+let admin: Caller;
+let orders: string;
+
+beforeAll(async () => {
+  const fields = [
+    { name: 'title', kind: 'text' },
+    { name: 'status', kind: 'select', options: ['open', 'paid'] },
+    { name: 'total', kind: 'number' },
+    { name: 'due', kind: 'datetime' },
+  ];
+  const made = await scenario({ collections: { orders: fields } });
+  ({ admin } = made);
+  orders = made.records('orders');
+  const [example] = blocks.filter(({ kind }) => kind === 'json');
+  for (const values of JSON.parse(example?.text ?? '[]')) await made.make(orders, values);
+});
+
+/** The lines of all blocks of a kind, split at their arrows. */
+function examples(kind: string): [query: string, result: string][] {
+  const lines = blocks.filter((block) => block.kind === kind).flatMap(({ text }) => text.trim().split('\n'));
+  return lines.map((line) => {
+    const [query, result, ...rest] = line.split(' → ');
+    if (query === undefined || result === undefined || rest.length > 0) {
+      throw new Error(`no example: ${line}`);
+    }
+    return [query, result];
+  });
+}
+
+it.each(examples('list'))('a list of %s has %s', async (query, titles) => {
+  expect(titlesOf(await admin.get(`${orders}?${query}`)).join(', ')).toBe(titles);
+});
+
+it.each(examples('aggregate'))('an aggregate of %s is %s', async (query, result) => {
+  const answer = await admin.get(`${orders}/aggregate?${query}`);
+  if (result.startsWith('[')) expect(expectOk(answer)).toEqual({ items: JSON.parse(result) });
+  else expect(`${answer.body.code}: ${answer.body.message}`).toBe(result);
+});
