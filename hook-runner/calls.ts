@@ -37,6 +37,7 @@ export interface HookRecordPage {
   readonly per_page: number;
   readonly total_items: number;
   readonly total_pages: number;
+  readonly next_cursor: string | null;
 }
 
 /** The query of a list, with the names of the HTTP query parameters. */
@@ -45,6 +46,7 @@ export interface ListQuery {
   readonly sort?: string;
   readonly page?: number;
   readonly per_page?: number;
+  readonly cursor?: string;
 }
 
 /** The records that are counted; all without a filter. */

@@ -146,13 +146,14 @@ declare class AppError extends Error {
   readonly errors: readonly Pick<FieldError, 'path' | 'code' | 'message'>[];
 }
 
-/** A page of records. */
+/** A page of records. `next_cursor` is the `cursor` of the next page, and null at the end. */
 interface HookRecordPage<C extends string = string> {
   readonly items: HookRecord<C>[];
   readonly page: number;
   readonly per_page: number;
   readonly total_items: number;
   readonly total_pages: number;
+  readonly next_cursor: string | null;
 }
 
 /** The values that make a group, and results by the names of the functions: `'sum(total)'`. Null without any value. */
@@ -196,7 +197,7 @@ declare const $app: {
     findOne<C extends CollectionName>(collection: C, id: string): Promise<HookRecord<C> | null>;
     list<C extends CollectionName>(
       collection: C,
-      query?: { filter?: string; sort?: string; page?: number; per_page?: number },
+      query?: { filter?: string; sort?: string; page?: number; per_page?: number; cursor?: string },
     ): Promise<HookRecordPage<C>>;
     /** The number of records, or of those that pass a filter. */
     count(collection: CollectionName, query?: { filter?: string }): Promise<number>;

@@ -15,7 +15,8 @@ export type SealPurpose =
   | 'totp'
   | 'mail'
   | 'oauth-client-secret'
-  | 'hook-environment';
+  | 'hook-environment'
+  | 'list-cursor';
 
 /** The error of a sealed value that this master key does not open, for this purpose and owner. */
 export class UnsealError extends Error {
@@ -105,6 +106,16 @@ export class Secrets {
       return Buffer.concat([decipher.update(sealed.subarray(start)), decipher.final()]);
     } catch {
       throw new UnsealError(purpose);
+    }
+  }
+
+  /** The same for a value that anybody may have made: undefined when it cannot be opened. */
+  tryOpen(purpose: SealPurpose, owner: string, sealed: Buffer): Buffer | undefined {
+    try {
+      return this.open(purpose, owner, sealed);
+    } catch (error) {
+      if (error instanceof UnsealError) return undefined;
+      throw error;
     }
   }
 

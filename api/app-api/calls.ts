@@ -45,15 +45,15 @@ const handlers: Handlers = {
     const get = (memory: PageMemory) => getRecord(deps, target, { access, id, memory });
     return await withPageMemory(deps, app.workspace.id, get).catch(nullIfNotFound);
   },
-  'records.list': ({ deps, app }, coll, { filter, sort, page, per_page }) => {
+  'records.list': ({ deps, app }, coll, { page, per_page, ...query }) => {
     const access = unboundedAccess('list', deps.now());
     refuseBadPage({ page, per_page });
     const target = targetOf(app, coll);
-    const query = { access, filter, sort, page: toPageRequest({ page, per_page }), maxBytes: maxListBytes };
+    const asked = { ...query, access, page: toPageRequest({ page, per_page }), maxBytes: maxListBytes };
     return withPageMemory(
       deps,
       app.workspace.id,
-      (memory) => listRecords(deps, target, { ...query, memory }),
+      (memory) => listRecords(deps, target, { ...asked, memory }),
     );
   },
   'records.count': async ({ deps, app }, coll, { filter }) => {

@@ -193,15 +193,20 @@ export function variants<const M extends Record<string, Schema<unknown>>>(
   return { struct, json: { anyOf: Object.values(shapes).map(({ json }) => json) }, isOptional: false };
 }
 
-/** A page of a list. */
-export function pageSchema<Item>(item: Schema<Item>) {
-  return object({
+/** The members of a page of a list. */
+export function pageMembers<Item>(item: Schema<Item>) {
+  return {
     items: array(item),
     page: integer({ min: 1 }),
     per_page: integer({ min: 1, max: 200 }),
     total_items: described(integer({ min: -1 }), '-1 when `skip_total=true`'),
     total_pages: described(integer({ min: -1 }), '-1 when `skip_total=true`'),
-  });
+  };
+}
+
+/** A page of a list. */
+export function pageSchema<Item>(item: Schema<Item>) {
+  return object(pageMembers(item));
 }
 
 /** The response of a route that has nothing to show. */

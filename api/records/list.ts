@@ -1,10 +1,12 @@
 // Listing records.
 import { RowsTooLarge } from '../../storage/app/records/row-budget.ts';
 import { makePage, type Page, pageOffset, type PageRequest } from '../../storage/sql/page.ts';
+import type { ListPosition } from '../../storage/app/records/list-order.ts';
 import type { RecordSelection } from '../../storage/app/records/records.ts';
 import type { Condition } from '../../storage/app/filter/condition.ts';
 import { fold } from '../../storage/app/filter/fold.ts';
 import type { Restriction } from '../../storage/app/records/restriction.ts';
+import type { Deps } from '../deps.ts';
 import { failValidation } from '../errors.ts';
 import type { Access } from '../rules/access.ts';
 import { relatedGuard } from '../rules/related.ts';
@@ -16,12 +18,15 @@ import { ruleRestriction } from './relations/restrict.ts';
 import type { PageMemory } from './page-memory.ts';
 import type { Narrowing } from './ports.ts';
 import { readPage } from './read.ts';
+import { type CursorList, readCursor, writeCursor } from './input/list-cursor.ts';
 import { readFields, readSort, type SelectedRecord } from './input/selection.ts';
 
 /** A list of records, as the query asks for it. */
 export interface RecordQuery {
   access: Access;
   page: PageRequest;
+  /** The `next_cursor` of the page before. */
+  cursor?: string | undefined;
   sort?: string | undefined;
   fields?: string | undefined;
   filter?: string | undefined;
@@ -34,34 +39,61 @@ export interface RecordQuery {
 /** The budget of a response. */
 export const defaultMaxBytes = 64 * 1_048_576;
 
+/** A page of a list; `next_cursor` is null at its end. */
+export type RecordPage = Page<SelectedRecord> & { next_cursor: string | null };
+
 /**
  * Returns a page of the records that pass both rule and filter. Throws `401` or `403` when the rule refuses the caller
  * whatever the records are, `400 validation` when the page would be too large, `400 parse_error` for the filter,
  * `400 unknown_column` for a name that does not exist.
  */
 export async function listRecords(
-  deps: RecordDeps,
+  deps: RecordDeps & Pick<Deps, 'secrets'>,
   target: RecordTarget,
-  { access, page, sort, fields, filter, expand, memory, maxBytes = defaultMaxBytes }: RecordQuery,
-): Promise<Page<SelectedRecord>> {
+  { access, page, cursor, sort, fields, filter, expand, memory, maxBytes = defaultMaxBytes }: RecordQuery,
+): Promise<RecordPage> {
   return await onCollection(deps, target, async (scope) => {
     const { selection, narrowing } = selectedBy(access, scope.target, filter);
     const keys = readSort(scope.plan, sort);
     const select = readFields(scope.plan, fields);
     const branches = readExpand(scope.target, expand);
-    const slice = { sort: keys, limit: page.per_page, offset: pageOffset(page), maxBytes, memory };
+    const list = { scope, sort: keys, filter };
+    const place = startOf(deps, list, { page, cursor });
+    const slice = { sort: keys, limit: page.per_page, ...place, maxBytes, memory };
     const weight = scope.plan.weights.list;
     const read = async () => {
       const reading = readPage(deps, scope, { selection, narrowing, slice, counted: page.count });
-      const { records, total } = await reading.catch(explain);
+      const { records, hasMore, total } = await reading.catch(explain);
       memory?.noteRows(weight);
       const show = branches.size === 0
         ? select
         : await expandRelations(select, scope, { access, branches, records, memory });
-      return makePage(records.map(show), total, page);
+      const last = hasMore ? records.at(-1) : undefined;
+      return {
+        ...makePage(records.map(show), total, { ...page, page: place.page }),
+        next_cursor: last === undefined ? null : writeCursor(deps.secrets, list, last, place.page),
+      };
     };
     return await (memory === undefined ? read() : memory.read(weight, page.per_page, read));
   });
+}
+
+/** The place at which a page starts, and the number of the page. */
+interface PageStart {
+  page: number;
+  offset: number;
+  after: ListPosition | undefined;
+}
+
+function startOf(
+  { secrets }: Pick<Deps, 'secrets'>,
+  list: CursorList,
+  { page, cursor }: Pick<RecordQuery, 'page' | 'cursor'>,
+): PageStart {
+  if (cursor === undefined) return { page: page.page, offset: pageOffset(page), after: undefined };
+  if (page.page !== 1) failValidation([{ field: 'page', reason: 'must be left out beside a cursor' }]);
+  const { position, page: before } = readCursor(secrets, list, cursor);
+  return { page: before + 1, offset: 0, after: position };
 }
 
 function explain(error: unknown): never {

@@ -45,23 +45,32 @@ interface PageReading {
   counted: boolean;
 }
 
-/** The records of a page, and how many there are on all pages, or 0 where that is not asked for. Throws `RowsTooLarge`. */
+/** The records of a page. */
+interface ReadPage {
+  records: StoredRecord[];
+  /** True when further records come after them. */
+  hasMore: boolean;
+  /** The number of records on all pages, or 0 where that is not asked for. */
+  total: number;
+}
+
+/** Reads a page of a list. Throws `RowsTooLarge`. */
 export async function readPage(
   { recordCache }: RecordDeps,
   { plan, connection, target }: RecordScope,
   { selection, narrowing, slice, counted }: PageReading,
-): Promise<{ records: StoredRecord[]; total: number }> {
+): Promise<ReadPage> {
   const total = recordCache.total(target, narrowing);
   const withSnapshot = counted && total.needsSnapshot;
-  const { records, snapshot } = await connection.run((sql) =>
+  const { records, hasMore, snapshot } = await connection.run((sql) =>
     selectSlice(sql, plan, selection, { ...slice, withSnapshot })
   );
-  if (!counted) return { records, total: 0 };
+  if (!counted) return { records, hasMore, total: 0 };
   const seen = slice.offset + records.length;
-  // A page that is not full is the last one, and says itself how many there are.
-  const isLast = records.length < slice.limit && (records.length > 0 || slice.offset === 0);
-  if (isLast) return { records, total: seen };
+  // The last page says itself how many there are.
+  const isLast = slice.after === undefined && !hasMore && (records.length > 0 || slice.offset === 0);
+  if (isLast) return { records, hasMore, total: seen };
   const count = countStatement(plan, selection);
   const all = await total.get({ count, snapshot }, () => connection.run((sql) => countRecords(sql, count)));
-  return { records, total: records.length > 0 ? Math.max(all, seen) : all };
+  return { records, hasMore, total: records.length > 0 ? Math.max(all, seen) : all };
 }

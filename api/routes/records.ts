@@ -17,10 +17,11 @@ import {
   array,
   described,
   fieldMap,
+  nullable,
   object,
   okResponse,
   optional,
-  pageSchema,
+  pageMembers,
   string,
 } from '../contract/schema.ts';
 import type { Principal } from '../scope.ts';
@@ -70,19 +71,27 @@ export const recordsList = route({
       'Fields to sort by, separated by commas; a `-` before a field means descending order.',
     ),
     filter,
+    cursor: described(
+      optional(string()),
+      'The `next_cursor` of the page before, in the place of `page`; of the same `sort` and `filter`.',
+    ),
   }),
   status: 200,
-  response: pageSchema(record),
+  response: object({
+    ...pageMembers(record),
+    next_cursor: described(nullable(string()), 'The `cursor` of the next page; null at the end.'),
+  }),
   errors: ['unknown_column', 'parse_error'],
   admit: ({ deps, target, principal, now, queryParameters }) =>
     admit(deps, target, 'list', { principal, now, query: queryParameters() }),
   handle: (
-    { deps, target, admitted: access, query: { sort, fields, filter, expand, ...page }, pageMemory },
+    { deps, target, admitted: access, query: { sort, fields, filter, expand, cursor, ...page }, pageMemory },
   ) => {
     const memory = pageMemory();
     return listRecords(deps, target, {
       access,
       page: toPageRequest(page),
+      cursor,
       sort,
       fields,
       filter,

@@ -44,7 +44,7 @@ export type BareDeps =
   & Parameters<typeof createWorkspace>[0]
   & Parameters<typeof createApp>[0]
   & ChangeDeps
-  & Pick<Deps, 'recordCache' | 'writeOrder'>
+  & Pick<Deps, 'recordCache' | 'secrets' | 'writeOrder'>
   & EnrolDeps
   & {
     config: { data_dir: string };

@@ -76,7 +76,14 @@ describe('the world of hook files', () => {
         filter: 'total > 1',
         per_page: 5,
       }]]);
-      runner.respond(list, { items: [order], page: 1, per_page: 5, total_items: 1, total_pages: 1 });
+      runner.respond(list, {
+        items: [order],
+        page: 1,
+        per_page: 5,
+        total_items: 1,
+        total_pages: 1,
+        next_cursor: null,
+      });
       const user = await runner.call('users.findOne');
       expect(user.parent).toBe(find.parent);
       runner.respond(user, null);

@@ -1,8 +1,8 @@
 // The records of a collection: one statement for each operation, access rules included.
 import type { StoredValue } from '../fields/kind.ts';
-import { type RowMemory, selectWithin } from './row-budget.ts';
+import { type RowBudget, type RowMemory, selectWithin } from './row-budget.ts';
 import type { Sql } from '../../connections/pool.ts';
-import type { ListShape } from './list-order.ts';
+import { type ListPosition, type ListShape, rangesAfter } from './list-order.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
 import { selectRows } from '../../sql/rows.ts';
 import {
@@ -41,6 +41,8 @@ export interface RecordSelection {
 export interface RecordSlice extends ListShape {
   limit: number;
   offset: number;
+  /** The position that the slice begins after; the start of the list when left out. */
+  after?: ListPosition | undefined;
   /** The budget for the values of all rows together, roughly. */
   maxBytes: number;
   memory?: RowMemory | undefined;
@@ -52,6 +54,8 @@ export interface RecordSlice extends ListShape {
  */
 export interface ListedRecords {
   records: StoredRecord[];
+  /** True when further records come after them. */
+  hasMore: boolean;
   snapshot: string | undefined;
 }
 
@@ -143,17 +147,34 @@ export async function selectSlice(
   sql: Sql,
   plan: RecordPlan,
   { restrictions, isAdHoc }: RecordSelection,
-  { sort, withSnapshot, limit, offset, maxBytes, memory }: RecordSlice,
+  { sort, withSnapshot, limit, offset, after, maxBytes, memory }: RecordSlice,
 ): Promise<ListedRecords> {
   const where = whereSql(restrictions, 1);
-  const { text, prepare } = plan.list({ sort, withSnapshot }, where, isAdHoc);
-  const params = [...where.params, limit, offset];
-  const rows = await selectWithin(sql, { text, prepare }, { params, budget: { left: maxBytes, memory } });
+  const budget: RowBudget & { rows: number } = { left: maxBytes, memory, rows: limit };
+  const rows: unknown[][] = [];
+  const place = { columnSql: plan.rows.columnSql, firstParameter: 1 + where.params.length };
+  for (const range of after === undefined ? [nothing] : rangesAfter(sort, after, place)) {
+    if (budget.hasMore === true) break;
+    const condition = bothOf(where, range);
+    const statement = plan.list({ sort, withSnapshot }, condition, isAdHoc);
+    // One more, which is not kept: it tells whether the list goes on.
+    const params = [...condition.params, budget.rows + 1, offset];
+    rows.push(...await selectWithin(sql, statement, { params, budget }));
+  }
   const snapshot = withSnapshot ? rows[0]?.at(-1) : undefined;
   return {
     records: rows.map((row) => plan.record(row)),
+    hasMore: budget.hasMore === true,
     snapshot: typeof snapshot === 'string' ? snapshot : undefined,
   };
+}
+
+const nothing: Where = { text: '', params: [] };
+
+/** The conjunction of two conditions, whose parameters follow each other. */
+function bothOf(one: Where, other: Where): Where {
+  const texts = [one.text, other.text].filter((text) => text !== '');
+  return { text: texts.join(' and '), params: [...one.params, ...other.params] };
 }
 
 /** A number of records, and the snapshot of the statement that counted them. */

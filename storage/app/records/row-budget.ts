@@ -37,6 +37,9 @@ export interface RowMemory {
 /** A budget of memory, roughly in characters of text, that several statements may share. */
 export interface RowBudget {
   left: number;
+  /** The number of rows that may come; any number when left out. Further ones are dropped, and `hasMore` becomes true. */
+  rows?: number;
+  hasMore?: boolean;
   /** Without it, there is always memory within the budget. */
   memory?: RowMemory | undefined;
 }
@@ -57,6 +60,7 @@ export async function selectWithin(
   const rows: unknown[][] = [];
   let failure: Error | undefined;
   const add = (row: unknown[]) => {
+    if (budget.rows !== undefined && --budget.rows < 0) return void (budget.hasMore = true);
     const weight = weighRow(row);
     budget.left -= weight;
     if (budget.left < 0) failure = new RowsTooLarge();

@@ -11,6 +11,7 @@ import {
   usersId,
 } from '../../workspace/identities.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
+import type { ColumnSql } from './list-order.ts';
 
 /** The columns before the fields. */
 const ownColumns: readonly { name: string; kind: FieldKind }[] = [
@@ -61,6 +62,13 @@ export class RecordRows {
     const rounding = this.kindOf(column) === 'datetime' ? this.#rounding : '';
     return `${this.#alias}.${quoteIdentifier(column)}${rounding}`;
   }
+
+  /** For the position in a list (`list-order.ts`). */
+  readonly columnSql = (column: string): ReturnType<ColumnSql> => ({
+    expression: this.expression(column),
+    cast: kinds[this.kindOf(column) ?? 'text'].cast,
+    isNullable: !ownColumns.some(({ name }) => name === column),
+  });
 
   /** The fields of a selected row. */
   readFields(row: readonly unknown[]): Record<string, unknown> {

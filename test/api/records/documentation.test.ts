@@ -45,3 +45,14 @@ it.each(examples('aggregate'))('an aggregate of %s is %s', async (query, result)
   if (result.startsWith('[')) expect(expectOk(answer)).toEqual({ items: JSON.parse(result) });
   else expect(`${answer.body.code}: ${answer.body.message}`).toBe(result);
 });
+
+it.each(examples('cursor'))('the pages of %s are %s', async (query, pages) => {
+  const shown: string[] = [];
+  let cursor = '';
+  do {
+    const answer = await admin.get(`${orders}?${query}${cursor}`);
+    shown.push(titlesOf(answer).join(', '));
+    cursor = answer.body.next_cursor === null ? '' : `&cursor=${answer.body.next_cursor}`;
+  } while (cursor !== '');
+  expect(shown.join('; ')).toBe(pages);
+});

@@ -64,6 +64,7 @@ describe('pages', () => {
       per_page: 30,
       total_items: 0,
       total_pages: 0,
+      next_cursor: null,
     });
     const beyond = expectOk(await admin.get(`${collections}/nothing/records?page=2`));
     expect(beyond).toMatchObject({ total_items: 0, total_pages: 0 });
