@@ -40,7 +40,10 @@ export async function follow(
   // Each answer on a line of its own.
   await writeFile(join(home, '.curlrc'), 'write-out = "\\n"\n');
   const replaced = {
-    ...(server === undefined ? {} : { 'http://127.0.0.1:8080': server.url }),
+    ...(server === undefined ? {} : {
+      'http://127.0.0.1:8080': server.url,
+      '.localhost:8080': `.localhost:${new URL(server.url).port}`,
+    }),
     // Below a shell, as npx runs it: what ends that leaves the program behind.
     'npx bulkhead': `sh -c '"$@"; exit $?' npx node ${join(root, 'supervisor/main.ts')}`,
     'node_modules/.bin/node supervisor/': `node ${join(root, 'supervisor/')}`,

@@ -27,6 +27,7 @@ const pages: Readonly<Record<string, readonly string[]>> = {
   'docs/how-to/realtime.md': ['conflict'],
   'docs/how-to/front-ends.md': ['conflict'],
   'docs/how-to/hooks.md': ['conflict', 'no_post', 'hook_error', 'hook_veto'],
+  'docs/how-to/app-origins.md': [],
   'docs/how-to/files.md': ['conflict', 'payload_too_large', 'unauthorized', 'unauthorized'],
   'docs/how-to/policies.md': ['conflict', 'policy_violation', 'validation', 'quota_exceeded'],
   'docs/how-to/audit.md': ['conflict', 'bad_credentials'],

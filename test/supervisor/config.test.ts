@@ -29,6 +29,7 @@ describe('the configuration', () => {
         security_headers: true,
         max_body_bytes: 8_388_608,
         trust_proxy: false,
+        app_domain: '',
         hosts: [],
         keep_alive_ms: 75_000,
       },
