@@ -32,7 +32,7 @@ export async function checkApps(
 
 /** Turns the violation of a unique constraint into the response for it; anything else goes on as it is. */
 export function refuseDuplicateAdmin(error: unknown): never {
-  if (error instanceof StorageError && error.constraint === 'admins_workspace_email') {
+  if (error instanceof StorageError && error.constraint?.startsWith('admins_workspace_email')) {
     failTaken('email', 'an admin with this email already exists');
   }
   if (error instanceof StorageError && error.constraint === 'admins_pkey') {

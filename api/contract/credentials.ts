@@ -1,13 +1,14 @@
 // Schemas of the email addresses and passwords in request bodies.
+import { addressFault } from '../../storage/sql/email-address.ts';
 import { string } from './schema.ts';
 
-/** An email address: https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address */
+/** An email address, whose domain may be in Unicode. */
 export const emailText = string({
   max: 254,
-  pattern:
-    /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/,
+  pattern: /^[^@\s]{1,64}@[^@\s]{1,253}$/,
   hint: 'must be an email address',
-  format: 'email',
+  faultOf: addressFault,
+  format: 'idn-email',
 });
 
 /** The longest password in characters; longer ones are refused before they are hashed. */

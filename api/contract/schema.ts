@@ -32,11 +32,19 @@ function schema<Value>(
   return { struct, json, isOptional: false, accepts };
 }
 
+interface TextLimits {
+  min?: number;
+  max?: number;
+  pattern?: RegExp;
+  hint?: string;
+  format?: string;
+  /** The reason why a text of the pattern is refused. */
+  faultOf?: (text: string) => string | undefined;
+}
+
 /** Text of `min` to `max` characters (code points), optionally of a pattern; `hint` is the message when it does not match. */
-export function string(
-  limits: { min?: number; max?: number; pattern?: RegExp; hint?: string; format?: string } = {},
-): Schema<string> {
-  const { min, max, pattern, hint, format } = limits;
+export function string(limits: TextLimits = {}): Schema<string> {
+  const { min, max, pattern, hint, format, faultOf } = limits;
   const json: JsonSchema = { type: 'string' };
   if (min !== undefined) json.minLength = min;
   if (max !== undefined) json.maxLength = max;
@@ -53,7 +61,7 @@ export function string(
       return `must have at most ${max} characters`;
     }
     if (pattern !== undefined && !pattern.test(value)) return hint ?? `must match ${pattern.source}`;
-    return true;
+    return faultOf?.(value) ?? true;
   });
 }
 

@@ -5,6 +5,7 @@ import { domainToASCII } from 'node:url';
 import type { Transporter } from 'nodemailer';
 import type { Config } from '../../supervisor/protocol.ts';
 import type { MessageContent } from './message.ts';
+import { asciiAddress } from '../../storage/sql/email-address.ts';
 
 /** A mail as it is sent. */
 export interface OutgoingMail extends MessageContent {
@@ -96,7 +97,7 @@ function toNodemailer(from: string, { id, to, date, subject, text, html }: Outgo
   // nodemailer would parse a string, in which a comma makes two addresses.
   return {
     from,
-    to: { name: '', address: to },
+    to: { name: '', address: asciiAddress(to) },
     date,
     subject,
     text,

@@ -1,4 +1,5 @@
 // Rows of control.admins: workspace and app admins.
+import { addressForms, uniqueForm } from '../sql/email-address.ts';
 import { isUuid } from '../sql/ids.ts';
 import { type Page, type PageRequest, selectPage } from '../sql/page.ts';
 import type { Fragment, Sql } from '../connections/pool.ts';
@@ -10,7 +11,7 @@ export type AdminRole = 'workspace_admin' | 'app_admin';
 export interface AdminRow {
   id: string;
   workspace: string;
-  /** Lower case. */
+  /** As it was given, in lower case. */
   email: string;
   name: string;
   password_hash: string;
@@ -39,17 +40,19 @@ export async function findAdminEmail(sql: Sql, id: string): Promise<string | und
   return admin?.email;
 }
 
-/** Adds an admin. Throws `StorageError` `conflict` (`admins_workspace_email`, `admins_pkey`). */
+/** Adds an admin. Throws `StorageError` `conflict` (`admins_workspace_email`, `admins_workspace_email_ascii`, `admins_pkey`). */
 export async function insertAdmin(sql: Sql, admin: AdminRow): Promise<void> {
   await sql`
-    insert into control.admins (id, workspace, email, name, password_hash, role, app_ids, credentials_changed_at,
+    insert into control.admins (id, workspace, email, email_ascii, name, password_hash, role, app_ids, credentials_changed_at,
       created_at, updated_at)
-    values (${admin.id}, ${admin.workspace}, ${admin.email}, ${admin.name}, ${admin.password_hash}, ${admin.role},
+    values (${admin.id}, ${admin.workspace}, ${admin.email}, ${
+    uniqueForm(admin.email)
+  }, ${admin.name}, ${admin.password_hash}, ${admin.role},
       ${admin.app_ids}, ${admin.credentials_changed_at}, ${admin.created_at}, ${admin.updated_at})`;
 }
 
 /**
- * The admin with this email, or undefined. Waits for a change that is in progress. So an old row was read before the
+ * The admin with this email in either form, or undefined. Waits for a change that is in progress. So an old row was read before the
  * change takes the instant up to which it revokes.
  */
 export async function findAdminByEmail(
@@ -58,7 +61,10 @@ export async function findAdminByEmail(
   email: string,
 ): Promise<AdminRow | undefined> {
   const [row] = await sql<AdminRow[]>`
-    select ${columns(sql)} from control.admins where workspace = ${workspace} and email = ${email} for share`;
+    select ${columns(sql)} from control.admins where workspace = ${workspace} and email = any(${
+    addressForms(email)
+  })
+    for share`;
   return row;
 }
 
@@ -87,7 +93,7 @@ export async function lockAdmin(sql: Sql, workspace: string, id: string): Promis
   return row;
 }
 
-/** Changes an existing admin and returns it. Throws `StorageError` `conflict` (`admins_workspace_email`). */
+/** Changes an existing admin and returns it. Throws `StorageError` `conflict` (`admins_workspace_email`, `admins_workspace_email_ascii`). */
 export async function updateAdmin(
   sql: Sql,
   admin: AdminRow,
@@ -104,7 +110,9 @@ export async function updateAdmin(
     updated_at: now,
   };
   await sql`
-    update control.admins set email = ${next.email}, name = ${next.name}, password_hash = ${next.password_hash},
+    update control.admins set email = ${next.email}, email_ascii = ${
+    uniqueForm(next.email)
+  }, name = ${next.name}, password_hash = ${next.password_hash},
       role = ${next.role}, app_ids = ${next.app_ids}, credentials_changed_at = ${next.credentials_changed_at},
       updated_at = ${now}
     where id = ${admin.id}`;

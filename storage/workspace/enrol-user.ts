@@ -2,13 +2,14 @@
 import { StorageError } from '../errors.ts';
 import { readUserFields, selectUserFields, usersView } from './identities.ts';
 import type { Sql } from '../connections/pool.ts';
+import { addressForms, uniqueForm } from '../sql/email-address.ts';
 import { selectRows } from '../sql/rows.ts';
 import { qualified } from '../app/tables.ts';
 
 /** The user to make, if there is none with the email. */
 export interface NewUser {
   id: string;
-  /** Lower case. */
+  /** As it was given, in lower case. */
   email: string;
   password_hash: string | null;
   now: Date;
@@ -24,7 +25,7 @@ export async function enrolUser(
   { id, email, password_hash, now }: NewUser,
 ): Promise<string> {
   const [row] = await sql<{ id: string | null }[]>`
-    select workspace.enrol_user(${id}, ${email}, ${password_hash}, ${now}) as id`;
+    select workspace.enrol_user(${id}, ${email}, ${password_hash}, ${now}, ${uniqueForm(email)}) as id`;
   // Another transaction made the user after the statement's snapshot, and deleted it before the function ran.
   if (row === undefined || row.id === null) throw new StorageError('serialization', 'the user is gone');
   return row.id;
@@ -40,8 +41,8 @@ export async function previewUser(
 ): Promise<{ id: string | undefined; fields: Record<string, unknown> }> {
   const text = `select r."id", ${selectUserFields('r')} from ${
     qualified(usersView)
-  } as r where r."email" = $1`;
-  const [user] = await selectRows(sql, { text }, [email]);
+  } as r where r."email" = any($1)`;
+  const [user] = await selectRows(sql, { text }, [addressForms(email)]);
   const fields: Record<string, unknown> = {};
   readUserFields(user?.[1] ?? [email, false, null, '[]'], fields);
   return { id: user === undefined ? undefined : String(user[0]), fields };

@@ -1,5 +1,6 @@
 // Rows of workspace.mail_budgets: how much mail an address may still get, and how much an app's hooks may send.
 import type { Sql } from '../connections/pool.ts';
+import { asciiAddress } from '../sql/email-address.ts';
 
 /**
  * The purposes of mail on request. `hook` is for mail of hooks, whose budget has the app's schema and the workspace's
@@ -36,7 +37,7 @@ export async function spendMail(
   const maxDebt = new Date(now.getTime() + limits.burst * limits.everySeconds * 1_000);
   const [row] = await sql<{ allowed: boolean }[]>`
     insert into workspace.mail_budgets as budget (email, purpose, full_at)
-    values (${email}, ${purpose}, ${now}::timestamptz + ${every}::interval)
+    values (${asciiAddress(email)}, ${purpose}, ${now}::timestamptz + ${every}::interval)
     on conflict (email, purpose) do update set full_at = case
       when budget.full_at <= ${fullestDebt} then greatest(budget.full_at, ${now}) + ${every}::interval
       else least(budget.full_at, ${maxDebt}) end

@@ -1,6 +1,7 @@
 // Rows of workspace.one_time_tokens: tokens that work once.
 import { type MailBudget, type MailPurpose, spendMail } from './mail-budgets.ts';
 import type { Sql } from '../connections/pool.ts';
+import { addressForms } from '../sql/email-address.ts';
 
 /** The purpose of a token. */
 export type TokenPurpose = MailPurpose | 'mfa';
@@ -73,7 +74,7 @@ export async function replaceToken(
   await addToken(sql, token);
   await sql`
     update workspace.one_time_tokens set used_at = ${now}
-    where purpose = ${purpose} and email = ${email} and used_at is null and id <> ${id}`;
+    where purpose = ${purpose} and email = any(${addressForms(email)}) and used_at is null and id <> ${id}`;
   await pruneTokens(sql, now);
   return true;
 }
@@ -107,7 +108,9 @@ export async function countWrongCode(
     update workspace.one_time_tokens set
       wrong_codes = wrong_codes + 1,
       used_at = case when wrong_codes + 1 >= ${max} then ${now}::timestamptz end
-    where purpose = 'otp' and email = ${email} and used_at is null and expires_at > ${now}`;
+    where purpose = 'otp' and email = any(${
+    addressForms(email)
+  }) and used_at is null and expires_at > ${now}`;
 }
 
 /** Invalidates the pending tokens of a user: all, or those of one purpose. */
@@ -124,5 +127,7 @@ export async function voidTokens(
   const wanted = purpose === undefined ? sql`true` : sql`purpose = ${purpose}`;
   await sql`
     update workspace.one_time_tokens set used_at = ${now}
-    where (user_id = ${userId} or email = ${email ?? null}) and used_at is null and ${wanted}`;
+    where (user_id = ${userId} or email = any(${
+    email === undefined ? [] : addressForms(email)
+  })) and used_at is null and ${wanted}`;
 }

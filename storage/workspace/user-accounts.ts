@@ -1,11 +1,12 @@
 // Rows of workspace.users, for the auth and user routes. `sql` has the workspace's role.
 import { type Page, type PageRequest, selectPage } from '../sql/page.ts';
 import type { Fragment, Sql } from '../connections/pool.ts';
+import { addressForms, uniqueForm } from '../sql/email-address.ts';
 
 /** An end-user as it is stored, without the TOTP secret. */
 export interface UserRow {
   id: string;
-  /** Lower case. */
+  /** As it was given, in lower case. */
   email: string;
   password_hash: string | null;
   verified: boolean;
@@ -17,7 +18,7 @@ export interface UserRow {
   updated_at: Date;
 }
 
-/** Adds a user who has not logged in yet. Throws `StorageError` `conflict` (`users_email`). */
+/** Adds a user who has not logged in yet. Throws `StorageError` `conflict` (`users_email`, `users_email_ascii`). */
 export async function insertUser(
   sql: Sql,
   { id, email, password_hash, verified, now }:
@@ -25,26 +26,28 @@ export async function insertUser(
     & { now: Date },
 ): Promise<UserRow> {
   const [row] = await sql<UserRow[]>`
-    insert into workspace.users (id, email, password_hash, verified, created_at, updated_at)
-    values (${id}, ${email}, ${password_hash}, ${verified}, ${now}, ${now})
+    insert into workspace.users (id, email, email_ascii, password_hash, verified, created_at, updated_at)
+    values (${id}, ${email}, ${uniqueForm(email)}, ${password_hash}, ${verified}, ${now}, ${now})
     returning ${columns(sql)}`;
   if (row === undefined) throw new Error('an insert returned no row');
   return row;
 }
 
 /**
- * The user with this email, or undefined. Takes no lock, which would be a write, and so takes equally long in both
+ * The user with this email in either form, or undefined. Takes no lock, which would be a write, and so takes equally long in both
  * cases. `recordLogin` checks that the row is still the same.
  */
 export async function findUserByEmail(sql: Sql, email: string): Promise<UserRow | undefined> {
   const [row] = await sql<UserRow[]>`
-    select ${columns(sql)} from workspace.users where email = ${email}`;
+    select ${columns(sql)} from workspace.users where email = any(${addressForms(email)})`;
   return row;
 }
 
-/** The id of the user with this email, or undefined. Waits for no lock, and so takes equally long in both cases. */
+/** The id of the user with this email in either form, or undefined. Waits for no lock, and so takes equally long in both cases. */
 export async function findUserId(sql: Sql, email: string): Promise<string | undefined> {
-  const [row] = await sql<{ id: string }[]>`select id from workspace.users where email = ${email}`;
+  const [row] = await sql<{ id: string }[]>`select id from workspace.users where email = any(${
+    addressForms(email)
+  })`;
   return row?.id;
 }
 
@@ -116,14 +119,16 @@ export async function dropCredentials(sql: Sql, id: string, now: Date): Promise<
     where id = ${id}`;
 }
 
-/** Changes a user's address to a verified one. Throws `StorageError` `conflict` (`users_email`). */
+/** Changes a user's address to a verified one. Throws `StorageError` `conflict` (`users_email`, `users_email_ascii`). */
 export async function setEmail(
   sql: Sql,
   id: string,
   { email, now }: { email: string; now: Date },
 ): Promise<void> {
   await sql`
-    update workspace.users set email = ${email}, verified = true, updated_at = ${now} where id = ${id}`;
+    update workspace.users set email = ${email}, email_ascii = ${
+    uniqueForm(email)
+  }, verified = true, updated_at = ${now} where id = ${id}`;
 }
 
 /** Sets whether the email is verified; undefined when there is no such user. */

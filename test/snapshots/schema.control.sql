@@ -9,9 +9,11 @@ table admins
   credentials_changed_at timestamp with time zone not null
   created_at timestamp with time zone not null
   updated_at timestamp with time zone not null
+  email_ascii text
   constraint admins_pkey PRIMARY KEY (id)
   constraint admins_role_check CHECK ((role = ANY (ARRAY['workspace_admin'::text, 'app_admin'::text])))
   constraint admins_workspace_email UNIQUE (workspace, email)
+  constraint admins_workspace_email_ascii UNIQUE (workspace, email_ascii)
   constraint admins_workspace_fkey FOREIGN KEY (workspace) REFERENCES control.workspaces(id) ON DELETE CASCADE
 
 table audit_checkpoints

@@ -201,7 +201,9 @@ table users
   created_at timestamp with time zone not null
   updated_at timestamp with time zone not null
   totp_last_step bigint
+  email_ascii text
   constraint users_email UNIQUE (email)
+  constraint users_email_ascii UNIQUE (email_ascii)
   constraint users_id PRIMARY KEY (id)
 
 view users_public
@@ -356,17 +358,17 @@ begin
 end
 $function$
 
-CREATE OR REPLACE FUNCTION workspace.enrol_user(id uuid, email text, password_hash text, now timestamp with time zone)
+CREATE OR REPLACE FUNCTION workspace.enrol_user(id uuid, email text, password_hash text, now timestamp with time zone, email_ascii text DEFAULT NULL::text)
  RETURNS uuid
  LANGUAGE sql
  SECURITY DEFINER
  SET search_path TO ''
 BEGIN ATOMIC
- INSERT INTO workspace.users (id, email, password_hash, created_at, updated_at)
-   VALUES (enrol_user.id, lower(enrol_user.email), enrol_user.password_hash, enrol_user.now, enrol_user.now) ON CONFLICT(email) DO NOTHING;
+ INSERT INTO workspace.users (id, email, email_ascii, password_hash, created_at, updated_at)
+   VALUES (enrol_user.id, lower(enrol_user.email), enrol_user.email_ascii, enrol_user.password_hash, enrol_user.now, enrol_user.now) ON CONFLICT DO NOTHING;
  SELECT users.id
     FROM workspace.users
-   WHERE (users.email = lower(enrol_user.email))
+   WHERE ((users.email = lower(enrol_user.email)) OR (users.email_ascii = enrol_user.email_ascii))
   FOR KEY SHARE OF users;
 END
 

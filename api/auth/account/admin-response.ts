@@ -7,7 +7,7 @@ import { array, object, oneOf, optional, string, timestamp, type ValueOf } from 
 export const adminResponse = object({
   id: string({ format: 'uuid' }),
   username: optional(string()),
-  email: optional(string({ format: 'email' })),
+  email: optional(string({ format: 'idn-email' })),
   name: string(),
   role: oneOf(['master_admin', 'workspace_admin', 'app_admin']),
   app_ids: array(string()),

@@ -14,7 +14,7 @@ import {
 /** The schema of an end-user. All apps of the workspace share it. */
 export const userResponse = object({
   id: string({ format: 'uuid' }),
-  email: string({ format: 'email' }),
+  email: string({ format: 'idn-email' }),
   verified: described(boolean(), 'True when the user has proved that the address is theirs.'),
   has_password: described(
     boolean(),

@@ -6,6 +6,7 @@ import type { Secrets } from '../../../storage/secrets.ts';
 import type { Deps } from '../../deps.ts';
 import { failValidation } from '../../errors.ts';
 import { readTypedCode } from '../typed-code.ts';
+import { asciiAddress } from '../../../storage/sql/email-address.ts';
 
 /** The life of a mailed token. */
 export const mailedTokenLifeSeconds = 3_600;
@@ -38,7 +39,7 @@ export function hashCode(
   secrets: Secrets,
   { workspace, email, code }: { workspace: string; email: string; code: string },
 ): Buffer {
-  return secrets.keyedHash(`otp ${workspace} ${email}`, readTypedCode(code));
+  return secrets.keyedHash(`otp ${workspace} ${asciiAddress(email)}`, readTypedCode(code));
 }
 
 /** The recipient of a mail that a client asks for. */

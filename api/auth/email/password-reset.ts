@@ -23,6 +23,7 @@ import { checkNewPassword } from '../passwords/policy.ts';
 import { proveAddress } from './prove-address.ts';
 import { redeemMailed } from './redeem.ts';
 import { requireMethod, userSubject } from '../login/user-attempt.ts';
+import { asciiAddress } from '../../../storage/sql/email-address.ts';
 
 /**
  * Mails a token to a user. For an unknown address it does the same work, in the same time, without a mail. Throws
@@ -78,7 +79,7 @@ export async function confirmReset(
   });
   await connection.transaction(async (sql) => {
     const { user, email } = await redeemMailed(sql, query);
-    if (user.email !== email) refuseToken();
+    if (asciiAddress(user.email) !== asciiAddress(email)) refuseToken();
     await replacePassword(sql, deps, { user, hash, now });
     const details = { id: user.id };
     await auditWorkspace(sql, deps, {

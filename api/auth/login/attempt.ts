@@ -17,6 +17,7 @@ import type { RequestOrigin } from '../../contract/route.ts';
 import { networkOf } from '../../http/client-network.ts';
 import type { PasswordClient } from '../passwords/passwords.ts';
 import { readKnownClient } from './known-client.ts';
+import { normalizeAddress } from '../../../storage/sql/email-address.ts';
 
 /** An attempt to log in, or to prove the same credentials. */
 export interface Attempt {
@@ -78,9 +79,9 @@ async function findAttemptLock(sql: Sql, deps: AttemptDeps, attempt: Attempt): P
   return await findLock(sql, attempt.schema, { subjects, now: attempt.now });
 }
 
-/** A name as it is compared and counted, in lower case and without spaces around it. */
+/** A name or an address as it is stored and shown, in lower case and without spaces around it. */
 export function normalizeName(name: string): string {
-  return name.trim().toLowerCase();
+  return normalizeAddress(name.trim().toLowerCase());
 }
 
 /**

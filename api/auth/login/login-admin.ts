@@ -20,6 +20,7 @@ import type { TokenPair } from '../sessions/cookies.ts';
 import { issueSignIn } from './issue-sign-in.ts';
 import { draftSession, sessionStore } from '../sessions/sessions.ts';
 import type { SignInDeps } from './sign-in-user.ts';
+import { asciiAddress } from '../../../storage/sql/email-address.ts';
 
 /** The credentials of an admin. */
 export interface AdminLogin {
@@ -36,7 +37,7 @@ export async function loginAdmin(
   { email, password, app, origin, now }: AdminLogin & { origin: RequestOrigin; now: Date },
 ): Promise<{ pair: TokenPair; admin: Admin }> {
   const actor = normalizeName(email);
-  const subject = `ws:${workspace.id}:${actor}`;
+  const subject = `ws:${workspace.id}:${asciiAddress(actor)}`;
   const attempt: Attempt = { ...sessionStore(deps, workspace), as: 'admin', subject, actor, origin, now };
   const id = deps.revocations.newId();
   const owner = `admins of ${workspace.id}` as const;

@@ -40,7 +40,7 @@ export async function registerUser(
 
 /** True when another user has the address. */
 export function isDuplicateUser(error: unknown): boolean {
-  return error instanceof StorageError && error.constraint === 'users_email';
+  return error instanceof StorageError && error.constraint?.startsWith('users_email') === true;
 }
 
 /** Translates a violation of the unique constraint to `409 conflict`. Throws other errors as they are. */

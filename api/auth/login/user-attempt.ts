@@ -6,6 +6,7 @@ import { fail } from '../../errors.ts';
 import type { TenantPath } from '../../scope.ts';
 import { type Attempt, normalizeName } from './attempt.ts';
 import { sessionStore } from '../sessions/sessions.ts';
+import { asciiAddress } from '../../../storage/sql/email-address.ts';
 
 /** An attempt of an end-user. Failures by password, mailed code and second factor are counted together. */
 export function userAttempt(
@@ -19,7 +20,7 @@ export function userAttempt(
 
 /** The key that failures of an end-user are counted by. */
 export function userSubject(actor: string): string {
-  return `user:${actor}`;
+  return `user:${asciiAddress(actor)}`;
 }
 
 /** Throws `403 forbidden` when policy `auth.methods` has switched the method off. */

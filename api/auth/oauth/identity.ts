@@ -22,6 +22,7 @@ import { addUser } from '../login/add-user.ts';
 import { revokeAllTokens } from '../tokens/end-user-tokens.ts';
 import { proveAddress } from '../email/prove-address.ts';
 import type { ProviderProfile } from './profile.ts';
+import { asciiAddress } from '../../../storage/sql/email-address.ts';
 
 /** Somebody with an account at a provider. */
 export interface IdentityClaim {
@@ -97,7 +98,9 @@ async function verifyLinked(
   { account, profile, user, origin, now }: IdentityClaim & { user: UserRow },
 ): Promise<UserRow> {
   const { id, email } = user;
-  if (user.verified || !profile.isVerified || profile.email !== email) return user;
+  if (user.verified || !profile.isVerified || asciiAddress(profile.email ?? '') !== asciiAddress(email)) {
+    return user;
+  }
   const details = { id, by: 'oauth', provider: account.provider };
   await auditWorkspace(sql, deps, { actor: email, action: 'email_verify', target: email, details, origin });
   return await setVerified(sql, id, { verified: true, now }) ?? failChanged();

@@ -3,7 +3,8 @@ import type { NowTerm, RequestTerm, Truth, ValueTerm } from './condition.ts';
 import { comparedAs, operators } from './operators/operators.ts';
 import type { WorkBudget } from './work-budget.ts';
 import type { Operator } from './parse/tree.ts';
-import { lowerCase, parseScalar } from './operators/values.ts';
+import { parseScalar } from './operators/values.ts';
+import { normalizeAddress } from '../../sql/email-address.ts';
 
 /** The caller. Members that this principal lacks are left out. */
 export interface RequestPrincipal {
@@ -40,7 +41,7 @@ export function readRequest(term: NowTerm | RequestTerm, request: RequestValues)
   if (term.kind === 'now') return { kind: 'value', type: 'datetime', value: request.now };
   const found = readMember(term, request);
   return term.isEmail === true && typeof found === 'object' && typeof found?.value === 'string'
-    ? { ...found, value: lowerCase(found.value) }
+    ? { ...found, value: normalizeAddress(found.value) }
     : found;
 }
 

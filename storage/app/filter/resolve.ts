@@ -7,7 +7,7 @@ import { sideOf, sidesFault } from './operators/sides.ts';
 import { splitPath, writtenPath } from './reach.ts';
 import type { FilterScope } from './source.ts';
 import type { Expression, Operator } from './parse/tree.ts';
-import { lowerCase } from './operators/values.ts';
+import { normalizeAddress } from '../../sql/email-address.ts';
 import { type Present, resolveColumn, resolveTerm, scalarType, type ScopedOperand } from './terms.ts';
 
 /** Resolves every part of a filter. Throws `FilterError`. */
@@ -137,7 +137,7 @@ function isAddress(term: Term): boolean {
 function inLowerCase(term: Term): Term {
   if (term.kind === 'request') return { ...term, isEmail: true };
   return term.kind === 'value' && typeof term.value === 'string'
-    ? { ...term, value: lowerCase(term.value) }
+    ? { ...term, value: normalizeAddress(term.value) }
     : term;
 }
 

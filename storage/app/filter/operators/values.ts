@@ -61,8 +61,3 @@ function orderTexts(left: string, right: string): number {
 function raised(unit: number): number {
   return unit <= 0xdfff ? unit + 0x2800 : unit;
 }
-
-/** An email address as it is stored. Capitals beyond ASCII stay: the small letter of some is an ASCII one. */
-export function lowerCase(address: string): string {
-  return address.replaceAll(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
-}

@@ -1,4 +1,5 @@
 // Signing in by a provider: the whole way, at a real one.
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
 import { enrol } from '../../../harness/authenticator.ts';
@@ -94,6 +95,17 @@ describe('a sign-in by a provider', () => {
     expect(expectOk(await signInBy(own, 'peer', person)).user).toMatchObject({
       id: user.id,
       email: person.email,
+    });
+  });
+
+  it('links a user whose provider writes an international domain in its other form', async () => {
+    const name = randomUUID();
+    const user = await ownUser(own, `${name}@bücher.example`);
+    expectOk(await own.admin.patch(`${own.path}/users/${user.id}/verify`, { verified: true }));
+    const person = somebodyAt(peer, { email: `${name}@xn--bcher-kva.example` });
+    expect(expectOk(await signInBy(own, 'peer', person)).user).toMatchObject({
+      id: user.id,
+      email: user.email,
     });
   });
 
