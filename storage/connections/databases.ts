@@ -4,7 +4,7 @@ import type { Change } from '../control/changes.ts';
 import { BuildConnections } from './build-connections.ts';
 import { ChangeNotifier } from '../control/change-notifier.ts';
 import { ownerRole } from '../sql/ids.ts';
-import type { DatabasesOptions } from './databases-options.ts';
+import { isIdler } from './in-flight.ts';
 import { LostConnections } from './lost-connections.ts';
 import type { Client } from './client.ts';
 import { Outage } from './outage.ts';
@@ -14,6 +14,21 @@ import { ConnectionNames, unboundedSettings } from './connection-names.ts';
 import { isSocketFolder } from './driver/socket.ts';
 import { ConnectionScheduler } from './connection-scheduler.ts';
 import { WorkShares } from './shares/work-shares.ts';
+
+/** How to reach PostgreSQL as the provisioner, and how to derive the passwords of tenant roles. */
+export interface DatabasesOptions {
+  /** The provisioner's endpoint. Its `database` is the control database. */
+  provisioner: Endpoint;
+  /** The password of a tenant role, derived from the role's opaque name. */
+  passwordOf: (role: string) => string;
+  workspacePoolCap: number;
+  appPoolCap: number;
+  /** Connections that all tenant pools together may hold. */
+  tenantConnections: number;
+  /** Called with the database of a workspace whose statements have to wait, since slow ones have its share. */
+  onSlow?: (database: string) => void;
+  now: () => number;
+}
 
 const idleMs = 30_000;
 const sweepIntervalMs = 10_000;
@@ -231,9 +246,4 @@ export class Databases {
   async #closeIdle(): Promise<void> {
     for (const pool of this.#tenantPools()) await pool.closeIdle(idleMs);
   }
-}
-
-function isIdler(one: Pool, other: Pool): boolean {
-  const difference = one.inFlight - other.inFlight;
-  return difference < 0 || difference === 0 && one.idleSince < other.idleSince;
 }

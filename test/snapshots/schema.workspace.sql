@@ -364,8 +364,15 @@ CREATE OR REPLACE FUNCTION workspace.enrol_user(id uuid, email text, password_ha
  SECURITY DEFINER
  SET search_path TO ''
 BEGIN ATOMIC
- INSERT INTO workspace.users (id, email, email_ascii, password_hash, created_at, updated_at)
-   VALUES (enrol_user.id, lower(enrol_user.email), enrol_user.email_ascii, enrol_user.password_hash, enrol_user.now, enrol_user.now) ON CONFLICT DO NOTHING;
+ INSERT INTO workspace.users (id, email, email_ascii, password_hash, created_at, updated_at)  SELECT enrol_user.id AS id,
+             lower(enrol_user.email) AS lower,
+             enrol_user.email_ascii AS email_ascii,
+             enrol_user.password_hash AS password_hash,
+             enrol_user.now AS now,
+             enrol_user.now AS now
+           WHERE (NOT (EXISTS ( SELECT
+                    FROM workspace.users users_1
+                   WHERE (users_1.email_ascii = enrol_user.email_ascii)))) ON CONFLICT(email) DO NOTHING;
  SELECT users.id
     FROM workspace.users
    WHERE ((users.email = lower(enrol_user.email)) OR (users.email_ascii = enrol_user.email_ascii))

@@ -28,7 +28,7 @@ export function readTexts<Name extends string>(
 }
 
 /** The query of a list of records. */
-export function readQuery(given: unknown): CallTable['records.list']['args'][1] {
+export function readListQuery(given: unknown): CallTable['records.list']['args'][1] {
   const { page, per_page } = readMembers(given);
   return {
     ...readTexts(given, ['filter', 'sort', 'cursor']),
@@ -45,7 +45,7 @@ export function readShortText(given: unknown, most: number): string {
 }
 
 /** A number. */
-export function readNumber(given: unknown): number {
+function readNumber(given: unknown): number {
   if (typeof given !== 'number') throw new ProtocolError('a value that is no number');
   return given;
 }

@@ -17,8 +17,8 @@ import {
   readInteger,
   readJson,
   readList,
+  readListQuery,
   readMembers,
-  readQuery,
   readRecordFields,
   readRefusedField,
   readShortText,
@@ -188,7 +188,7 @@ type Arguments = { [Method in keyof CallTable]: (args: readonly unknown[]) => Ca
 
 const argumentReaders: Arguments = {
   'records.findOne': ([coll, id]) => [readText(coll), readText(id)],
-  'records.list': ([coll, query]) => [readText(coll), readQuery(query)],
+  'records.list': ([coll, query]) => [readText(coll), readListQuery(query)],
   'records.count': ([coll, query]) => [readText(coll), readTexts(query, ['filter'])],
   'records.aggregate': ([coll, query]) => [readText(coll), {
     fn: readText(readMembers(query)['fn']),
