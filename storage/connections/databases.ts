@@ -4,7 +4,6 @@ import type { Change } from '../control/changes.ts';
 import { BuildConnections } from './build-connections.ts';
 import { ChangeNotifier } from '../control/change-notifier.ts';
 import { ownerRole } from '../sql/ids.ts';
-import { isIdler } from './in-flight.ts';
 import { LostConnections } from './lost-connections.ts';
 import type { Client } from './client.ts';
 import { Outage } from './outage.ts';
@@ -90,13 +89,8 @@ export class Databases {
       reclaim: () => this.#reclaim(),
     });
     this.builds = new BuildConnections(options, { permits: this.#permits, outage: this.#outage });
-    this.control = new Pool(options.provisioner, {
-      cap: controlConnections,
-      permits: unlimitedPermits,
-      now: options.now,
-      outage: this.#outage,
-      silenceTimeoutMs,
-    });
+    const own = { permits: unlimitedPermits, now: options.now, outage: this.#outage, silenceTimeoutMs };
+    this.control = new Pool(options.provisioner, { cap: controlConnections, ...own });
     this.#changeNotifier = new ChangeNotifier(this.control);
     this.lostConnections = new LostConnections(this.control, this.#connectionNames);
     this.#sweep = setInterval(() => void this.#closeIdle(), sweepIntervalMs);
@@ -246,4 +240,9 @@ export class Databases {
   async #closeIdle(): Promise<void> {
     for (const pool of this.#tenantPools()) await pool.closeIdle(idleMs);
   }
+}
+
+function isIdler(one: Pool, other: Pool): boolean {
+  const difference = one.inFlight - other.inFlight;
+  return difference < 0 || difference === 0 && one.idleSince < other.idleSince;
 }

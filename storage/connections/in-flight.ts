@@ -83,16 +83,3 @@ export class InFlight<Value> {
     return entry;
   }
 }
-
-/** How busy a pool is. */
-interface Activity {
-  readonly inFlight: number;
-  /** By the clock of the pool. */
-  readonly idleSince: number;
-}
-
-/** True when a pool has less work, or has been without for longer, than another. */
-export function isIdler(one: Activity, other: Activity): boolean {
-  const difference = one.inFlight - other.inFlight;
-  return difference < 0 || difference === 0 && one.idleSince < other.idleSince;
-}
