@@ -1,5 +1,5 @@
 // Parses JSON without rounding its numbers.
-import { exactNumber } from './exact-number.ts';
+import { isExact } from './exact-number.ts';
 
 /** Every number of at most 15 digits comes back from a double as it was. */
 const suspiciousLength = 16;
@@ -71,7 +71,7 @@ function markOfString(text: string, start: number): string | undefined {
 
 /** All but the closing quote of the string that a number becomes. */
 function markOfNumber(token: string): string | undefined {
-  return typeof exactNumber(token) === 'number' ? undefined : `"${nul}n${token}`;
+  return isExact(token) ? undefined : `"${nul}n${token}`;
 }
 
 function endOfString(text: string, start: number): number {
@@ -108,7 +108,9 @@ function unmark(value: unknown): unknown {
     return value[1] === 'n' ? JSON.rawJSON(value.slice(2)) : value.slice(2);
   }
   if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) if (isMarkable(item)) value[index] = unmark(item);
+    for (let index = 0; index < value.length; index++) {
+      if (isMarkable(value[index])) value[index] = unmark(value[index]);
+    }
   } else if (isObject(value)) {
     for (const [name, item] of Object.entries(value)) if (isMarkable(item)) value[name] = unmark(item);
   }

@@ -15,9 +15,21 @@ declare global {
 
 /** The number of a JSON text: as a `number` if JavaScript would write that with the same value, else as its text. */
 export function exactNumber(text: string): number | ExactNumber {
+  return isExact(text) ? Number(text) : JSON.rawJSON(text);
+}
+
+/** True when JavaScript writes a number of JSON with the same value. */
+export function isExact(text: string): boolean {
   const value = Number(text);
   const written = String(value);
-  return written === text || compareTexts(written, text) === 0 ? value : JSON.rawJSON(text);
+  if (written === text) return true;
+  if (value !== 0 && isUnique(text) && isUnique(written)) return false;
+  return compareTexts(written, text) === 0;
+}
+
+/** True when no other text of that form is the same number. To look at the digits takes ten times as long. */
+function isUnique(text: string): boolean {
+  return !text.includes('e') && !text.includes('E') && !(text.includes('.') && text.endsWith('0'));
 }
 
 /** True when a double can neither hold a number nor round it: it is too large, or would become zero. */
