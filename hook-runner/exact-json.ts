@@ -9,7 +9,12 @@ const nine = 0x39;
 
 /** Parses JSON. Throws `SyntaxError`. */
 export function parseExactJson(text: string): unknown {
-  return hasLongNumber(text) ? reviveJson(text, keepDigits) : parseJson(text);
+  return hasLongNumber(text) ? parseWithDigits(text) : parseJson(text);
+}
+
+/** The same, which is slower for JSON without long numbers. */
+export function parseWithDigits(text: string): unknown {
+  return reviveJson(text, keepDigits);
 }
 
 /** True when digits and points follow each other for so long that they may be such a number, also inside a string. */

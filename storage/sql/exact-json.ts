@@ -18,7 +18,7 @@ export function parseExactJson(text: string): unknown {
 }
 
 /** True when digits and points follow each other for so long that they may be such a number, also inside a string. */
-function hasLongNumber(text: string): boolean {
+export function hasLongNumber(text: string): boolean {
   // Of so many characters in a row, one has a position that is tested.
   for (let at = suspiciousLength - 1; at < text.length; at += suspiciousLength) {
     if (!isDigitOrPoint(text, at)) continue;
