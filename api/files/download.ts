@@ -1,8 +1,10 @@
 // Downloads: the headers that keep a browser from running a file, then its bytes.
+import type { IncomingMessage } from 'node:http';
 import { BlobMissing } from '../../storage/blobs/blob-store.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import type { FileRow } from '../../storage/app/files.ts';
 import type { Header, HeaderList } from '../http/header-list.ts';
+import { isActive } from '../http/protection/active-types.ts';
 import { sandboxed, writeHead } from '../http/response-headers.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, fail } from '../errors.ts';
@@ -10,7 +12,6 @@ import { RawResponse, type ResponseWriter } from '../contract/route.ts';
 import { blobKey } from './access.ts';
 import { matchesTag, parseRange } from './byte-range.ts';
 import { disposition, filenameHeader } from './filename.ts';
-import { isActive } from './media-type.ts';
 import { ClientDisconnected, pipe } from './pipe.ts';
 
 /** The request headers that the response depends on, with names in lower case. */
@@ -18,7 +19,7 @@ type Heading = Readonly<Record<'range' | 'if-range' | 'if-none-match', string | 
 
 /** The response with the bytes of a file, or a part of them. */
 export function download(
-  deps: Pick<Deps, 'blobs' | 'observe'>,
+  deps: Pick<Deps, 'blobs' | 'hosts' | 'observe'>,
   app: AppDefinition,
   file: FileRow,
 ): RawResponse {
@@ -42,7 +43,7 @@ interface Sending {
 }
 
 async function send(
-  deps: Pick<Deps, 'blobs' | 'observe'>,
+  deps: Pick<Deps, 'blobs' | 'hosts' | 'observe'>,
   { app, file, line, heading }: Sending,
 ): Promise<void> {
   const { response } = line;
@@ -64,7 +65,7 @@ async function send(
   const length = range.end - range.start + 1;
   const head: HeaderList = [
     ...always,
-    ['Content-Type', file.mime],
+    ['Content-Type', shownType(deps.hosts, file, response.req)],
     ['Content-Length', String(length)],
     ...(portion === undefined
       ? []
@@ -83,6 +84,12 @@ async function send(
     if (error instanceof ClientDisconnected) return;
     deps.observe({ type: 'background_failed', task: 'send a file', error: String(error) });
   });
+}
+
+/** The type of a file. Where apps have origins of their own, the server's own shows nothing that a browser could run. */
+function shownType(hosts: Deps['hosts'], { mime }: FileRow, { headers }: IncomingMessage): string {
+  const isShown = !hosts.hasAppDomain || hosts.appOf(headers.host) !== undefined || !isActive(mime);
+  return isShown ? mime : 'application/octet-stream';
 }
 
 function headersOf(file: FileRow, tag: string, { headers }: ResponseWriter): HeaderList {

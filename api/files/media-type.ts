@@ -1,4 +1,4 @@
-// Media types of files: parsed from `Content-Type`, and checked for types that a browser would run.
+// Media types of files, parsed from `Content-Type`.
 import { isCoded } from '../http/content-coding.ts';
 import { failValidation } from '../errors.ts';
 
@@ -25,44 +25,4 @@ export function parseMediaType(header: string | undefined): string {
 export function requireUncoded(coding: string | undefined): void {
   if (!isCoded(coding)) return;
   failValidation([{ field: 'Content-Encoding', reason: 'send the bytes of the file as they are' }]);
-}
-
-/**
- * Types that a browser or its helper programs would run, or read as markup with scripts. `isActive` also matches suffixes
- * (RFC 6839) and patterns. PDF can have scripts.
- */
-const running = new Set([
-  'text/html',
-  // Unregistered types that some programs use.
-  'application/xhtml',
-  'image/svg',
-  'text/xml',
-  'application/xml',
-  'application/xml-dtd',
-  'text/xml-external-parsed-entity',
-  'application/xml-external-parsed-entity',
-  'text/xsl',
-  'text/jscript',
-  'text/livescript',
-  'text/vbscript',
-  'text/x-component',
-  'application/hta',
-  'application/java-archive',
-  'application/x-java-applet',
-  'application/x-shockwave-flash',
-  'application/pdf',
-  'application/x-pdf',
-  'text/pdf',
-  'multipart/related',
-  'multipart/x-mixed-replace',
-  'message/rfc822',
-  'application/x-mimearchive',
-  'text/cache-manifest',
-]);
-
-/** True when a browser could run the type. Such a file is always sent as an attachment. */
-export function isActive(type: string): boolean {
-  const essence = type.split(';')[0]?.trim().toLowerCase() ?? '';
-  return running.has(essence) || essence.endsWith('+xml') ||
-    /^(?:text|application)\/(?:x-)?(?:java|ecma)script[0-9.]*$/.test(essence);
 }

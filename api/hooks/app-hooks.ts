@@ -24,7 +24,7 @@ import { AppSlots, type SharedSlots } from './pool/slots.ts';
 
 /** The dependencies that the hooks of all apps share. */
 export interface AppHooksOptions extends RunnerParts {
-  deps: RunnerParts['deps'] & RunLimitDeps & Pick<Deps, 'config' | 'databases' | 'secrets' | 'now'>;
+  deps: RunnerParts['deps'] & RunLimitDeps & Pick<Deps, 'config' | 'databases' | 'hosts' | 'secrets' | 'now'>;
   slots: SharedSlots;
   print?: PrintLine | undefined;
   logs: LogShares;

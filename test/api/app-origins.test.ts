@@ -93,12 +93,6 @@ describe.each([shop, local])('custom routes at %s', (host) => {
 });
 
 describe('the origin of the server', () => {
-  it('lets no hook loosen anything', async () => {
-    const { headers } = await ask('api.example.com', `${path}/custom/open`);
-    expect(headers.get('content-security-policy')).toBe("sandbox; default-src 'none'");
-    expect(headers.get('x-frame-options')).toBe('DENY');
-  });
-
   it('has no custom routes without their prefix', async () => {
     expectError(await ask('api.example.com', '/hello/x'), 404, 'not_found');
   });

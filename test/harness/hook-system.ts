@@ -8,6 +8,7 @@ import { createApp } from '../../api/apps/create.ts';
 import type { AppHooks } from '../../api/hooks/app-hooks.ts';
 import { createHooks, type HookSystem } from '../../api/hooks/build.ts';
 import { UnaryInvocation } from '../../api/hooks/rpc/unary-invocation.ts';
+import { Hosts } from '../../api/http/hosts/hosts.ts';
 import { serveCustom } from '../../api/hooks/routes/serve.ts';
 import type { CustomRequest } from '../../api/hooks/ports.ts';
 import { effectivePolicies } from '../../api/policies/effective.ts';
@@ -84,7 +85,7 @@ export async function ownHooks(
     serve: async (hooks, request) => {
       const definition = await app.deps.definitions.app(workspace.id, hooks.app.id);
       if (definition === undefined) throw new Error('the app is not there');
-      await serveCustom({ ...app.deps, config }, hooks, definition, request);
+      await serveCustom({ ...app.deps, config, hosts: new Hosts(config.http) }, hooks, definition, request);
     },
     end: async () => {
       await stop();
@@ -116,7 +117,8 @@ function supervised(
   const observe = () => undefined;
   const now = () => new Date();
   const spentShares = new SpentShares({ observe, now });
-  const own = { ...deps, config, observe, spentShares, secrets: new Secrets(randomBytes(32)), now };
+  const hosts = new Hosts(config.http);
+  const own = { ...deps, config, hosts, observe, spentShares, secrets: new Secrets(randomBytes(32)), now };
   const activity = new ActivityMeter(own);
   const policies = effectivePolicies({ config, cache: own.policyCache });
   const asked: RunnerRequest[] = [];

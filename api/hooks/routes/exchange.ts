@@ -1,8 +1,9 @@
 // The response of one custom route on its way from the runner to the client.
 import type { ResponseFrame, RouteInvocation } from '../../../hook-runner/protocol.ts';
 import type { RouteRegistration } from '../../../hook-runner/registrations.ts';
-import { ApiError } from '../../errors.ts';
-import type { Header } from '../../http/header-list.ts';
+import { ApiError, fail } from '../../errors.ts';
+import type { Header, HeaderList } from '../../http/header-list.ts';
+import { isActive } from '../../http/protection/active-types.ts';
 import { jsonContent, writeHead } from '../../http/response-headers.ts';
 import type { AppHooks } from '../app-hooks.ts';
 import { addServerHeaders, fromHookHeaders } from './headers.ts';
@@ -17,11 +18,20 @@ const maxBodyBytes = 67_108_864;
 const nonAscii = /[\u0080-\u00ff]/;
 const codePattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
+/** Where pages of a route are shown: here, or only at another address, or nowhere. */
+export type PagesPlace = 'here' | { address: string | undefined };
+
+/** True for a response that a browser would run. */
+function isPage(headers: HeaderList): boolean {
+  return headers.some(([name, value]) => name.toLowerCase() === 'content-type' && isActive(value));
+}
+
 /** One request and its response; has taken a turn, and gives it back once. */
 export class RouteExchange implements ResponseSink {
   readonly #hooks: AppHooks;
   readonly #request: CustomRequest;
   readonly #cookiePrefix: string;
+  readonly #pages: PagesPlace;
   readonly #route: RouteRegistration;
   readonly #begun = Promise.withResolvers<void>();
   #generation: Generation | undefined;
@@ -37,12 +47,13 @@ export class RouteExchange implements ResponseSink {
   constructor(
     hooks: AppHooks,
     request: CustomRequest,
-    { route, cookiePrefix }: { route: RouteRegistration; cookiePrefix: string },
+    { route, cookiePrefix, pages }: { route: RouteRegistration; cookiePrefix: string; pages: PagesPlace },
   ) {
     this.#hooks = hooks;
     this.#request = request;
     this.#route = route;
     this.#cookiePrefix = cookiePrefix;
+    this.#pages = pages;
   }
 
   /** Runs the route; resolves when its response has begun. Throws `ApiError` when it has none. */
@@ -67,6 +78,7 @@ export class RouteExchange implements ResponseSink {
     const { response, headers: own, appHost } = this.#request;
     const isOwnOrigin = appHost !== undefined;
     try {
+      if (this.#pages !== 'here' && isPage(headers)) return this.#sendElsewhere(this.#pages.address);
       if (!end) this.#beginStream();
       const sent = fromHookHeaders(headers, this.#cookiePrefix, {
         app: this.#hooks.app,
@@ -160,6 +172,25 @@ export class RouteExchange implements ResponseSink {
       ) ?? null;
     const message = `${method} ${path}: ${reason}`;
     this.#hooks.log.add({ level: 'error', message, file, request_id: this.#request.requestId });
+  }
+
+  /** Sends a browser to the address where it may see the page. Throws `403 forbidden` where that is not possible. */
+  #sendElsewhere(address: string | undefined): void {
+    const { response, headers } = this.#request;
+    const { method = '' } = response.req;
+    if (address === undefined) {
+      fail(
+        'forbidden',
+        'pages are not shown here (http.app_domain), and the ids of this app make no name of its own',
+      );
+    }
+    if (method !== 'GET' && method !== 'HEAD') {
+      fail('forbidden', `pages are not shown here (http.app_domain): send this to ${address}`);
+    }
+    const length: Header = ['Content-Length', '0'];
+    writeHead(response, 308, [['Location', address], length, ...addServerHeaders([], headers)]).end();
+    this.#begun.resolve();
+    this.close();
   }
 
   /** A handler's own error, in the form of all errors. */

@@ -5,16 +5,15 @@ import type { RouteInvocation } from '../../../hook-runner/protocol.ts';
 import type { AppDefinition } from '../../../storage/definition.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
-import { ownPath } from '../../http/hosts/app-paths.ts';
 import { makeHookAuth } from '../actor.ts';
 import type { AppHooks } from '../app-hooks.ts';
 import { refuseBroken } from '../record-hooks.ts';
-import { RouteExchange } from './exchange.ts';
+import { type PagesPlace, RouteExchange } from './exchange.ts';
 import { toHookHeaders } from './headers.ts';
 import { encodeBytes } from '../rpc/inbound-values.ts';
 import type { CustomRequest } from '../ports.ts';
 
-type CustomDeps = Pick<Deps, 'config' | 'databases'>;
+type CustomDeps = Pick<Deps, 'config' | 'databases' | 'hosts'>;
 
 /** `/api/workspaces/:workspace/apps/:app/custom/` */
 const slashesBefore = 7;
@@ -45,7 +44,7 @@ export async function serveCustom(
     params: match.params,
     request: {
       method,
-      url: appHost === undefined ? req.url ?? '/' : ownPath(appHost, req.url ?? ''),
+      url: appHost === undefined ? req.url ?? '/' : `http://${req.headers.host}${ownPath(req)}`,
       headers: toHookHeaders(req.rawHeaders, cookiePrefix),
       body,
     },
@@ -54,13 +53,35 @@ export async function serveCustom(
   });
   const turn = hooks.slots.acquire();
   if (turn !== undefined) await turn;
-  const exchange = new RouteExchange(hooks, request, { route: match.route, cookiePrefix });
+  const exchange = new RouteExchange(hooks, request, {
+    route: match.route,
+    cookiePrefix,
+    pages: pagesOf(deps, app, request),
+  });
   try {
     await exchange.begin(message);
   } catch (error) {
     exchange.close();
     throw error;
   }
+}
+
+/** Where pages of a route are shown. Where apps have origins of their own, the server's own shows none. */
+function pagesOf(
+  { hosts }: Pick<Deps, 'hosts'>,
+  app: AppDefinition,
+  { appHost, response: { req } }: CustomRequest,
+): PagesPlace {
+  if (appHost !== undefined || !hosts.hasAppDomain) return 'here';
+  const origin = hosts.originOf(app, req.headers.host);
+  return { address: origin === undefined ? undefined : `${origin}${ownPath(req)}` };
+}
+
+/** The path and the query of a request, as at the origin of the app. */
+function ownPath(request: IncomingMessage): string {
+  const { url = '' } = request;
+  const query = url.indexOf('?');
+  return `/${customPath(request)}${query === -1 ? '' : url.slice(query)}`;
 }
 
 /** The path behind `/custom/`, still encoded: a slash within a part is no slash between parts. */

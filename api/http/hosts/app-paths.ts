@@ -16,17 +16,9 @@ export function useAppPaths(handler: RequestListener, hosts: Pick<Hosts, 'appOf'
   };
 }
 
-function fullPath(host: AppHost, url: string): string {
+function fullPath({ workspace, app }: AppHost, url: string): string {
   const path = url.replace(authority, '');
   if (serverPaths.test(path) || path === '*') return path;
-  return `${customPrefix(host)}${path.startsWith('/') ? '' : '/'}${path}`;
-}
-
-/** The path, as at the origin of the app, of a request for a custom route. */
-export function ownPath(host: AppHost, url: string): string {
-  return url.slice(customPrefix(host).length);
-}
-
-function customPrefix({ workspace, app }: AppHost): string {
-  return `/api/workspaces/${workspace}/apps/${app}/custom`;
+  const prefix = `/api/workspaces/${workspace}/apps/${app}/custom`;
+  return `${prefix}${path.startsWith('/') ? '' : '/'}${path}`;
 }

@@ -10,6 +10,12 @@ export interface AppHost {
   isPublic: boolean;
 }
 
+/** The ids that make a name. */
+interface HostedApp {
+  readonly id: string;
+  readonly workspace: { readonly id: string };
+}
+
 /** The meaning of a `Host`: one of the server, one of an app, or the reason why it is neither. */
 export type HostMeaning = 'server' | 'foreign' | 'no_app' | AppHost;
 
@@ -48,6 +54,21 @@ export class Hosts {
   appOf(host: string | undefined): AppHost | undefined {
     const meaning = this.meaningOf(host ?? '');
     return typeof meaning === 'string' ? undefined : meaning;
+  }
+
+  /** True when every app has an origin below a domain of the operator's, so that the server's own need not show its pages. */
+  get hasAppDomain(): boolean {
+    return this.#domain !== '';
+  }
+
+  /**
+   * The origin of an app, without the scheme, and with the port that `Host` has. Undefined without a domain, and for an app
+   * whose ids make no name.
+   */
+  originOf({ id, workspace }: HostedApp, host = ''): string | undefined {
+    const label = `${id}${separator}${workspace.id}`;
+    if (!this.hasAppDomain || readLabel(label, true) === undefined) return undefined;
+    return `//${label}.${this.#domain}${/:\d+$/.exec(host)?.[0] ?? ''}`;
   }
 
   #find(host: string): HostMeaning {

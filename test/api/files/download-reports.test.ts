@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Hosts } from '../../../api/http/hosts/hosts.ts';
 import { download } from '../../../api/files/download.ts';
 import type { LogEvent } from '../../../api/logging/events.ts';
 import { LocalBlobs } from '../../../storage/blobs/local.ts';
@@ -29,11 +30,12 @@ beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'bulkhead-blobs-'));
   const blobs = new LocalBlobs(root);
   await blobs.put({ database, schema, id }, Readable.from([Buffer.alloc(size)]));
+  const hosts = new Hosts({ hosts: [], app_domain: '' });
   server = createServer((_request, response) => {
     closed = once(response, 'close');
     const body = () => expect.fail('the body was read');
     const reserveFile = () => void held++;
-    const answer = download({ blobs, observe: (fact) => void facts.push(fact) }, app, file);
+    const answer = download({ blobs, hosts, observe: (fact) => void facts.push(fact) }, app, file);
     answer.write({ response, headers: [], address: 'x', reserveFile, body }).catch(() => response.destroy());
   });
   server.listen(0, '127.0.0.1');
