@@ -131,6 +131,12 @@ describe('the configuration', () => {
       'capacitor://localhost (patterns with * are not possible)',
     ],
     [
+      'CORS__ALLOWED_ORIGINS',
+      'https://*.example.com',
+      'cors.allowed_origins must be a list, each an exact origin like https://example.com or ' +
+      'capacitor://localhost (patterns with * are not possible)',
+    ],
+    [
       'DATABASE__URL',
       'postgres://me@db?sslmode=verify-ca',
       'database.url has sslmode=verify-ca: one of disable, allow, prefer, require, verify-full is needed',

@@ -1,5 +1,5 @@
 // The data directory and its lock.
-import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -25,6 +25,15 @@ it.each(['made', 'found'])('the lock is closed to other users: %s', async (how) 
     release();
   }
   await rm(lock);
+});
+
+it('is ignored by git when it is made, and left as it is when it was there', async () => {
+  const made = join(path, 'made');
+  (await openDataDir(made, process.getuid?.() ?? 0)).release();
+  expect(await readFile(join(made, '.gitignore'), 'utf8')).toBe('*\n');
+  await rm(join(made, '.gitignore'));
+  (await openDataDir(made, process.getuid?.() ?? 0)).release();
+  expect(await readdir(made)).not.toContain('.gitignore');
 });
 
 it('is for one server at a time, which the next is told of', async () => {

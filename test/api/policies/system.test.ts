@@ -92,7 +92,7 @@ describe('a policy of the master', () => {
     expectError(await root.delete(system('storage.max_upload_mb')), 404, 'not_found');
   });
 
-  it('opens hosts for hooks that no level below could open by itself', async () => {
+  it('bounds the hosts that levels below may open for hooks', async () => {
     expectError(
       await root.put(workspace('one', 'hooks.egress'), set('api.example.com')),
       400,

@@ -38,11 +38,13 @@ describe('a code', () => {
     expect(counted).toBe(step === undefined ? undefined : stepNow + step);
   });
 
-  it('may be written with spaces, and has six digits', () => {
+  it('may be written with spaces and in the digits of any script, and has six digits', () => {
     const code = authenticator.generate({ timestamp: start });
     const stepOf = (text: string) =>
       findTimeStep(secrets, { userId, sealed, code: text, now: new Date(start) });
     expect(stepOf(`${code.slice(0, 3)} ${code.slice(3)}`)).toBe(stepNow);
+    const inFullWidth = [...code].map((digit) => '０１２３４５６７８９'[Number(digit)]).join('\t');
+    expect(stepOf(inFullWidth)).toBe(stepNow);
     for (const other of ['', code.slice(1), `${code}0`, `-${code.slice(1)}`]) {
       expect(stepOf(other)).toBeUndefined();
     }
