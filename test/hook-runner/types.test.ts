@@ -84,7 +84,9 @@ interface HookProfiles {
     for (const [name, methods] of Object.entries(members)) {
       expect(text).toMatch(new RegExp(`readonly ${name}: `));
       if (name === 'env' || !Array.isArray(methods)) continue;
-      for (const method of methods) expect(text).toMatch(new RegExp(`\\b${method}(<|\\(|: LogLine)`));
+      for (const method of methods) {
+        expect(text).toMatch(new RegExp(`\\b${method}(<|\\(|: LogLine)|'${method}'`));
+      }
     }
   });
 

@@ -103,7 +103,7 @@ describe('a slip of an author', () => {
     }],
     ['/undefined', { value: null }],
     ['/limit', {
-      told: 'TypeError: records.list: the query: limit is none of filter, sort, page, per_page',
+      told: 'TypeError: records.list: the query: limit is none of filter, sort, page, per_page, cursor',
     }],
     ['/cc', { told: 'TypeError: mail.send: the mail: cc is none of to, subject, text, html' }],
     ['/status', { code: 'hook_error', message: 'the hook failed; its log says why' }],

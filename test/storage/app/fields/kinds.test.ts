@@ -39,7 +39,12 @@ const taken: Record<FieldKind, [unknown, string | number][]> = {
     ['0099-06-01T00:00:00Z', '0099-06-01T00:00:00.000Z'],
     ['1990-12-31T15:59:60-08:00', '1991-01-01T00:00:00.000Z'],
   ],
-  email: [['A.b+c@Example.COM', 'a.b+c@example.com'], ['x@localhost', 'x@localhost'], [longEmail, longEmail]],
+  email: [
+    ['A.b+c@Example.COM', 'a.b+c@example.com'],
+    ['x@localhost', 'x@localhost'],
+    ['a@\u212a.c', 'a@k.c'],
+    [longEmail, longEmail],
+  ],
   url: [['HTTP://example.com', 'HTTP://example.com'], ['https://[::1]:8/é?q#f', 'https://[::1]:8/é?q#f']],
   select: [['a', 'a'], ['B', 'B'], ['é', 'é']],
   relation: [[uuid, uuid], [uuid.toUpperCase(), uuid]],
@@ -99,7 +104,6 @@ const refused: Record<FieldKind, unknown[]> = {
     `${'a'.repeat(62)}@${`${'b'.repeat(63)}.`.repeat(3)}c`,
     'a@b.c\n',
     'mi\u212ae@b.c',
-    'a@\u212a.c',
     '\u017f@b.c',
     [
       'a@b.c',
