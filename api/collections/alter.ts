@@ -3,11 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { updateCollection } from '../../storage/app/collections.ts';
 import type { AppDefinition, CollectionDefinition, Field } from '../../storage/definition.ts';
 import { StorageError } from '../../storage/errors.ts';
-import { IndexBuild } from '../../storage/app/index-builds.ts';
 import { alterTable, attachmentName } from '../../storage/app/tables.ts';
-import { QueueRefusal } from '../../storage/concurrency/fair-queue.ts';
 import type { Caller } from '../audit/actor.ts';
-import type { Deps } from '../deps.ts';
 import { ApiError, failValidation, type FieldError } from '../errors.ts';
 import { failNoCollection } from '../target.ts';
 import { type CollectionResponse, showCollection } from './response.ts';
@@ -35,33 +32,16 @@ export interface Alteration {
 
 /**
  * Changes a collection. Throws `400 validation` with all errors, `404` when it was dropped, `409 conflict` when a field
- * cannot become unique, `503` while others have indexes built; nothing has changed then.
+ * cannot become unique; nothing has changed then.
  */
 export async function alterCollection(
-  deps: ChangeDeps & Pick<Deps, 'upkeep'>,
-  app: AppDefinition,
-  alteration: Alteration,
-): Promise<CollectionResponse> {
-  const { id, declared: { fields } } = alteration;
-  const errors = fieldErrors(fields);
-  if (errors.length > 0) failValidation(errors);
-  const build = new IndexBuild(deps.databases, { database: app.workspace.database, schema: app.schema });
-  try {
-    return await alter(deps, app, alteration, build);
-  } catch (error) {
-    throw explained(error, id, fields);
-  } finally {
-    await build.end().catch(() => deps.upkeep.poke());
-  }
-}
-
-async function alter(
   deps: ChangeDeps,
   app: AppDefinition,
   { id, declared, drop, by }: Alteration,
-  build: IndexBuild,
 ): Promise<CollectionResponse> {
-  return await changeCollections(deps, app, {
+  const errors = fieldErrors(declared.fields);
+  if (errors.length > 0) failValidation(errors);
+  const altered = changeCollections(deps, app, {
     by,
     work: async ({ sql, schema, collections, audit }) => {
       const before = collections.get(id) ?? failNoCollection(id);
@@ -74,9 +54,7 @@ async function alter(
       ];
       if (refused.length > 0) failValidation(refused);
       requireIndexLimit(collections, { id, fields });
-      const change = { before: before.fields, after: fields };
-      const hasAdded = await build.run(sql, id, change);
-      await alterTable(sql, { schema, collection: id }, change, { hasAdded });
+      await alterTable(sql, { schema, collection: id }, { before: before.fields, after: fields });
       await withinSizeLimit(
         { sql, schema },
         () => updateCollection(sql, schema, { id, fields, now: by.now }),
@@ -84,6 +62,9 @@ async function alter(
       await audit('collection_update', id, differences(before.fields, fields));
       return showCollection({ ...before, fields, updated_at: by.now });
     },
+  });
+  return await altered.catch((error: unknown) => {
+    throw explained(error, id, declared.fields);
   });
 }
 
@@ -117,13 +98,8 @@ function changeErrors(before: readonly Field[], after: readonly Field[], drop: b
   return errors;
 }
 
-/** Turns a failure that existing records cause into `409 conflict`, and that of a busy queue into `503`. */
+/** Turns a failure that existing records cause into `409 conflict`. */
 function explained(error: unknown, id: string, fields: readonly Field[]): unknown {
-  if (error instanceof QueueRefusal) {
-    return new ApiError('unavailable', 'indexes of other large collections are being built; try again', [
-      ['Retry-After', '10'],
-    ]);
-  }
   if (!(error instanceof StorageError)) return error;
   if (error.failure === 'conflict') {
     const field = fields.find(({ name }) => attachmentName('unique', id, name) === error.constraint);

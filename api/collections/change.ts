@@ -1,7 +1,6 @@
 // Runs changes of an app's collections: one at a time, with table, definition and audit entry in one transaction.
-import { lockCollections, selectCollections } from '../../storage/app/collections.ts';
+import { changeTimeoutMs, lockCollections, selectCollections } from '../../storage/app/collections.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
-import { buildTimeoutMs } from '../../storage/connections/build-connections.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { mayBeDone } from '../../storage/errors.ts';
 import { type Caller, readActorName } from '../audit/actor.ts';
@@ -25,7 +24,7 @@ export interface CollectionChangeScope {
 }
 
 /** The time after which a connection without a response counts as lost, in milliseconds. */
-const idleTimeoutMs = buildTimeoutMs + 1_000;
+const idleTimeoutMs = changeTimeoutMs + 1_000;
 
 /**
  * Runs a change under the app's lock. Running requests hold locks on the same tables, so PostgreSQL may choose the change

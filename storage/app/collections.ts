@@ -11,8 +11,8 @@ export interface CollectionChange {
   now: Date;
 }
 
-/** The timeout of one statement that changes a table, in milliseconds. */
-const changeTimeoutMs = 60_000;
+/** The timeout of one statement that changes a table, in milliseconds. An index over a large table takes long. */
+export const changeTimeoutMs = 60_000;
 
 const columns = 'id, kind, fields, version, created_at, updated_at';
 
@@ -40,12 +40,12 @@ export async function definitionBytes(sql: Sql, schema: string): Promise<number>
 }
 
 /**
- * Lets one transaction at a time change the collections of an app, and gives it time. It locks the table, since a connection
- * that waits for an advisory lock has a snapshot, and an index that is built waits for all snapshots.
+ * Lets one transaction at a time change the collections of an app, and gives it the time that an index over a large
+ * table takes. Advisory locks are shared by a database, so the schema's name is part of the key.
  */
 export async function lockCollections(sql: Sql, schema: string): Promise<void> {
-  await sql.unsafe(`set local statement_timeout = ${changeTimeoutMs}; set local transaction_timeout = 0;
-    lock table ${collectionsTable(schema)} in share row exclusive mode`);
+  await sql.unsafe(`set local statement_timeout = ${changeTimeoutMs}; set local transaction_timeout = 0`);
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`collections of ${schema}`}, 0))`;
 }
 
 /**

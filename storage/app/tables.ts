@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { CollectionDefinition, Field } from '../definition.ts';
 import { kinds, pointsTo } from './fields/kinds.ts';
 import type { Sql } from '../connections/pool.ts';
-import { quoteIdentifier, quoteLiteral } from '../sql/quote.ts';
+import { quoteIdentifier } from '../sql/quote.ts';
 
 /** The name of a collection's table. */
 export interface TableName {
@@ -45,51 +45,38 @@ export async function createTable(
   const primary = quoteIdentifier(attachmentName('primary', table.collection, 'id'));
   const columns = [
     `"id" uuid constraint ${primary} primary key${kind === 'auth' ? profileReference(table) : ''}`,
-    ...fields.map((field) => columnDefinition(table, field)),
+    ...fields.map(columnDefinition),
     '"created_at" timestamptz(3) not null',
     '"updated_at" timestamptz(3) not null',
   ];
-  const indexes = fields.filter(hasIndex).map((field) => createIndexText(table, field));
-  await sql.unsafe([`create table ${name} (${columns.join(', ')})`, ...indexes].join('; '));
-}
-
-/** The fields of a collection before and after a change. */
-export interface FieldChange {
-  before: readonly Field[];
-  after: readonly Field[];
-}
-
-/** The fields that need a new column, and those that need a new index. */
-export function addedFields(
-  { collection }: TableName,
-  { before, after }: FieldChange,
-): { columns: Field[]; indexes: Field[] } {
-  const columns = new Set(before.map(({ name }) => name));
-  const indexes = new Set(before.map((field) => indexName(collection, field)));
-  return {
-    columns: after.filter(({ name }) => !columns.has(name)),
-    indexes: after.filter((field) => hasIndex(field) && !indexes.has(indexName(collection, field))),
-  };
+  const attached = fields.flatMap((field) => attachments(table, field)).map(({ add }) => add);
+  await sql.unsafe([`create table ${name} (${columns.join(', ')})`, ...attached].join('; '));
 }
 
 /**
- * Alters a table from one definition to another: its columns, their references and indexes. Kinds and targets never
- * change. `hasAdded`: columns and indexes are there already. Throws `StorageError`: `conflict` for a unique field with
- * duplicates, `invalid` when a value is too long to be indexed or the table has had too many columns.
+ * Alters a table from one definition to another: its columns, their constraints and indexes. Kinds and targets never
+ * change. Throws `StorageError`: `conflict` for a unique field with duplicates, `invalid` when a value is too long to
+ * be indexed or the table has had too many columns.
  */
 export async function alterTable(
   sql: Sql,
   table: TableName,
-  change: FieldChange,
-  { hasAdded = false }: { hasAdded?: boolean } = {},
+  { before, after }: { before: readonly Field[]; after: readonly Field[] },
 ): Promise<void> {
-  const { columns, indexes } = addedFields(table, change);
-  const additions = [
-    ...columns.map((field) => addColumnText(table, field)),
-    ...indexes.map((field) => createIndexText(table, field)),
-  ];
-  const added = columns.map((field) => markColumnText(table, field, null));
-  const statements = [...removals(table, change), ...(hasAdded ? added : additions)];
+  const statements: string[] = [];
+  const name = qualified(table);
+  const remaining = new Map(after.map((field) => [field.name, field]));
+  for (const field of before) {
+    const next = remaining.get(field.name);
+    if (next === undefined) statements.push(`alter table ${name} drop column ${quoteIdentifier(field.name)}`);
+    else statements.push(...changeAttachments(table, field, next));
+  }
+  const known = new Set(before.map((field) => field.name));
+  for (const field of after) {
+    if (known.has(field.name)) continue;
+    statements.push(`alter table ${name} add column ${columnDefinition(field)}`);
+    statements.push(...attachments(table, field).map(({ add }) => add));
+  }
   if (statements.length > 0) await sql.unsafe(statements.join('; '));
 }
 
@@ -107,30 +94,24 @@ function profileReference({ collection }: TableName): string {
   return ` constraint ${reference} references workspace.users (id) on delete cascade`;
 }
 
-function columnDefinition(table: TableName, field: Field): string {
-  const target = pointsTo(field);
-  const reference = target === undefined ? '' : ` ${referenceText(table, field, target)}`;
-  return `${quoteIdentifier(field.name)} ${kinds[field.kind].column}${reference}`;
+function columnDefinition(field: Field): string {
+  return `${quoteIdentifier(field.name)} ${kinds[field.kind].column}`;
 }
 
-/** SQL that adds the column of a field. It is quick: a column without values is not checked against what it references. */
-export function addColumnText(table: TableName, field: Field): string {
-  return `alter table ${qualified(table)} add column ${columnDefinition(table, field)}`;
+/** One constraint or index of a column, as the statements that make and remove it. */
+interface Attached {
+  add: string;
+  remove: string;
 }
 
-/** Marks a column that no definition has yet, as its comment. */
-export const columnMark = 'bulkhead: of a field that is being added';
-
-/** SQL that marks the column of a field, or takes its mark away. */
-export function markColumnText(table: TableName, { name }: Field, mark: string | null): string {
-  const comment = mark === null ? 'null' : quoteLiteral(mark);
-  return `comment on column ${qualified(table)}.${quoteIdentifier(name)} is ${comment}`;
-}
-
-/** The name of the index of a field; undefined when it has none. */
-export function indexName(collection: string, field: Field): string | undefined {
-  if (field.unique === true) return attachmentName('unique', collection, field.name);
-  return hasIndex(field) ? attachmentName('index', collection, field.name) : undefined;
+function changeAttachments(table: TableName, before: Field, after: Field): string[] {
+  const old = attachments(table, before);
+  const wanted = attachments(table, after);
+  const has = (list: readonly Attached[], { add }: Attached) => list.some((other) => other.add === add);
+  return [
+    ...old.filter((attached) => !has(wanted, attached)).map(({ remove }) => remove),
+    ...wanted.filter((attached) => !has(old, attached)).map(({ add }) => add),
+  ];
 }
 
 /** True when a field has an index, a unique one included. */
@@ -139,53 +120,40 @@ export function hasIndex(field: Field): boolean {
   return field.unique === true || field.index === true || pointsTo(field) !== undefined;
 }
 
-/** SQL that creates the index of a field. `concurrently`: beside writes, outside a transaction. */
-export function createIndexText(table: TableName, field: Field, concurrently = false): string {
-  const name = quoteIdentifier(indexName(table.collection, field) ?? '');
-  const how = `${field.unique === true ? 'unique ' : ''}index${concurrently ? ' concurrently' : ''}`;
-  return `create ${how} ${name} on ${qualified(table)} (${quoteIdentifier(field.name)})`;
+function attachments(table: TableName, field: Field): Attached[] {
+  const attached: Attached[] = [];
+  if (field.unique === true) attached.push(uniqueConstraint(table, field));
+  else if (hasIndex(field)) attached.push(fieldIndex(table, field));
+  const target = pointsTo(field);
+  if (target !== undefined) attached.push(foreignKey(table, field, target));
+  return attached;
 }
 
-function removals(table: TableName, { before, after }: FieldChange): string[] {
-  const remaining = new Map(after.map((field) => [field.name, field]));
-  return before.flatMap((field) => {
-    const next = remaining.get(field.name);
-    if (next === undefined) {
-      return [`alter table ${qualified(table)} drop column ${quoteIdentifier(field.name)}`];
-    }
-    const index = indexName(table.collection, field);
-    const isKept = index === undefined || index === indexName(table.collection, next);
-    return [...(isKept ? [] : dropIndex(table, index)), ...changeReference(table, field, next)];
-  });
+function uniqueConstraint(table: TableName, field: Field): Attached {
+  const name = quoteIdentifier(attachmentName('unique', table.collection, field.name));
+  const column = quoteIdentifier(field.name);
+  return {
+    add: `alter table ${qualified(table)} add constraint ${name} unique (${column})`,
+    remove: `alter table ${qualified(table)} drop constraint ${name}`,
+  };
 }
 
-/** Earlier releases had constraints of unique fields, whose indexes cannot be dropped alone. */
-function dropIndex(table: TableName, index: string): string[] {
-  const name = quoteIdentifier(index);
-  return [
-    `alter table ${qualified(table)} drop constraint if exists ${name}`,
-    `drop index if exists ${quoteIdentifier(table.schema)}.${name}`,
-  ];
+function fieldIndex(table: TableName, field: Field): Attached {
+  const index = attachmentName('index', table.collection, field.name);
+  return {
+    add: `create index ${quoteIdentifier(index)} on ${qualified(table)} (${quoteIdentifier(field.name)})`,
+    remove: `drop index ${quoteIdentifier(table.schema)}.${quoteIdentifier(index)}`,
+  };
 }
 
-/** What is stored need not be checked, since the old reference was in force until now: that would take long, and block writes. */
-function changeReference(table: TableName, before: Field, after: Field): string[] {
-  const target = pointsTo(after);
-  if (target === undefined || onDelete(before) === onDelete(after)) return [];
-  const name = quoteIdentifier(attachmentName('reference', table.collection, after.name));
-  const column = quoteIdentifier(after.name);
-  return [
-    `alter table ${qualified(table)} drop constraint ${name}`,
-    `alter table ${qualified(table)} add ${referenceText(table, after, target, column)} not valid`,
-  ];
-}
-
-/** The reference of a column, in the definition of that column or of the table. */
-function referenceText(table: TableName, field: Field, collection: string, column?: string): string {
+function foreignKey(table: TableName, field: Field, collection: string): Attached {
   const name = quoteIdentifier(attachmentName('reference', table.collection, field.name));
   const target = collection === 'users' ? 'workspace.users' : qualified({ schema: table.schema, collection });
-  const key = column === undefined ? '' : `foreign key (${column}) `;
-  return `constraint ${name} ${key}references ${target} (id) on delete ${onDelete(field)}`;
+  return {
+    add: `alter table ${qualified(table)} add constraint ${name} ` +
+      `foreign key (${quoteIdentifier(field.name)}) references ${target} (id) on delete ${onDelete(field)}`,
+    remove: `alter table ${qualified(table)} drop constraint ${name}`,
+  };
 }
 
 /**

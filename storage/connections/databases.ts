@@ -1,7 +1,6 @@
 // The connections of an API process: the control database, each workspace as its role, each app as its role.
 import { availableParallelism } from 'node:os';
 import type { Change } from '../control/changes.ts';
-import { BuildConnections } from './build-connections.ts';
 import { ChangeNotifier } from '../control/change-notifier.ts';
 import { ownerRole } from '../sql/ids.ts';
 import { LostConnections } from './lost-connections.ts';
@@ -57,8 +56,6 @@ export class Databases {
   readonly control: Pool;
   /** Lost connections whose work in tenants' databases may still be done. */
   readonly lostConnections: LostConnections;
-  /** Connections that indexes of large tables are built on. */
-  readonly builds: BuildConnections;
   readonly #changeNotifier: ChangeNotifier;
   readonly #options: DatabasesOptions;
   /** By database, then by role. */
@@ -88,9 +85,13 @@ export class Databases {
       timeoutMs: permitTimeoutMs,
       reclaim: () => this.#reclaim(),
     });
-    this.builds = new BuildConnections(options, { permits: this.#permits, outage: this.#outage });
-    const own = { permits: unlimitedPermits, now: options.now, outage: this.#outage, silenceTimeoutMs };
-    this.control = new Pool(options.provisioner, { cap: controlConnections, ...own });
+    this.control = new Pool(options.provisioner, {
+      cap: controlConnections,
+      permits: unlimitedPermits,
+      now: options.now,
+      outage: this.#outage,
+      silenceTimeoutMs,
+    });
     this.#changeNotifier = new ChangeNotifier(this.control);
     this.lostConnections = new LostConnections(this.control, this.#connectionNames);
     this.#sweep = setInterval(() => void this.#closeIdle(), sweepIntervalMs);

@@ -1,6 +1,4 @@
-// The background worker of a process: it reaps, drops what changes of tables have left, and keeps a few workspace databases
-// ready. Requests never wait for it.
-import { clearBuilds } from '../app/index-builds.ts';
+// The background worker of a process: it reaps, then keeps a few workspace databases ready. Requests never wait for it.
 import { currentVersions, type Provisioning } from './cluster.ts';
 import { makeDatabase } from './database.ts';
 import { reap } from './reaper.ts';
@@ -75,9 +73,8 @@ export class Upkeep {
   async #work(): Promise<void> {
     const { provisioning: { databases }, removeBlobs, onReaped } = this.#options;
     const reaped = await this.#succeeds(reap({ databases, removeBlobs, onReaped }));
-    const cleared = await this.#succeeds(clearBuilds(databases));
     const refilled = await this.#succeeds(this.#refill());
-    if (reaped && cleared && refilled) {
+    if (reaped && refilled) {
       this.#pause = firstRetryMs;
       return;
     }

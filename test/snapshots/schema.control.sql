@@ -79,12 +79,6 @@ table hook_jobs
   constraint hook_jobs_pkey PRIMARY KEY (schema)
   constraint hook_jobs_workspace_fkey FOREIGN KEY (workspace) REFERENCES control.workspaces(id) ON DELETE CASCADE
 
-table index_builds
-  database text not null
-  schema text not null
-  constraint index_builds_database_fkey FOREIGN KEY (database) REFERENCES control.tenant_databases(name) ON DELETE CASCADE
-  constraint index_builds_pkey PRIMARY KEY (database, schema)
-
 table lockouts
   subject text not null
   failed_at timestamp with time zone[] not null
