@@ -190,13 +190,11 @@ describe('login', () => {
 describe('recovery codes', () => {
   it('stand in for a code at login, each once, however they are written', async () => {
     const user = await ownUser(own);
-    const { recoveryCodes: [first = '', second = '', third = ''] } = await enrol(user, auth);
+    const { recoveryCodes: [first = '', second = ''] } = await enrol(user, auth);
     expectOk(await answerTo(await challengeOf(user), first));
     expect((await answerTo(await challengeOf(user), first)).status).toBe(401);
-    expectOk(await answerTo(await challengeOf(user), second.toUpperCase().replaceAll('-', ' ')));
-    const inArabic = third.replaceAll(/\d/g, (digit) => '٠١٢٣٤٥٦٧٨٩'[Number(digit)] ?? '');
-    expect(inArabic).toMatch(/[٠-٩]/);
-    expectOk(await answerTo(await challengeOf(user), inArabic.replaceAll('-', '\u00a0')));
+    const arabic = (text: string) => text.replaceAll(/\d/g, (digit) => '٠١٢٣٤٥٦٧٨٩'[Number(digit)] ?? '');
+    expectOk(await answerTo(await challengeOf(user), arabic(second.toUpperCase().replaceAll('-', ' '))));
   });
 });
 
