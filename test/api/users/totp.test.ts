@@ -193,8 +193,7 @@ describe('recovery codes', () => {
     const { recoveryCodes: [first = '', second = ''] } = await enrol(user, auth);
     expectOk(await answerTo(await challengeOf(user), first));
     expect((await answerTo(await challengeOf(user), first)).status).toBe(401);
-    const arabic = (text: string) => text.replaceAll(/\d/g, (digit) => '٠١٢٣٤٥٦٧٨٩'[Number(digit)] ?? '');
-    expectOk(await answerTo(await challengeOf(user), arabic(second.toUpperCase().replaceAll('-', ' '))));
+    expectOk(await answerTo(await challengeOf(user), second.toUpperCase().replaceAll('-', ' ')));
   });
 });
 

@@ -59,6 +59,16 @@ describe('a code', () => {
 });
 
 describe('recovery codes', () => {
+  it('may be written with any white space and in the digits of any script', () => {
+    const { codes: [code = ''], hashes: [hash] } = makeRecoveryCodes(secrets, userId);
+    const typed = code.replaceAll('-', '\u00a0').replaceAll(
+      /\d/g,
+      (digit) => '٠١٢٣٤٥٦٧٨٩'.charAt(Number(digit)),
+    );
+    expect(hashRecoveryCode(secrets, userId, typed)).toEqual(hash);
+    expect(hashRecoveryCode(secrets, userId, `${typed}a`)).not.toEqual(hash);
+  });
+
   it('are ten, each of 80 random bits, and stored for their user alone', () => {
     const { codes, hashes } = makeRecoveryCodes(secrets, userId);
     expect(new Set(codes).size).toBe(10);
