@@ -5,11 +5,17 @@ export interface ExactNumber {
   readonly rawJSON: string;
 }
 
+/** What a value of JSON was parsed from; `source` is there for numbers, texts and truth values. */
+export interface ParsedFrom {
+  readonly source?: string;
+}
+
 declare global {
   // Features of the engine that TypeScript's libraries do not declare yet.
   interface JSON {
     rawJSON(text: string): ExactNumber;
     isRawJSON(value: unknown): value is ExactNumber;
+    parse(text: string, reviver: (name: string, value: unknown, from: ParsedFrom) => unknown): unknown;
   }
 }
 
@@ -19,7 +25,7 @@ export function exactNumber(text: string): number | ExactNumber {
 }
 
 /** True when JavaScript writes a number of JSON with the same value. */
-export function isExact(text: string): boolean {
+function isExact(text: string): boolean {
   const value = Number(text);
   const written = String(value);
   if (written === text) return true;
