@@ -133,18 +133,31 @@ function reduce<Rest extends { kind: string }>(
       const kind = (condition.kind === 'and') === negated ? 'or' : 'and';
       return join(kind, condition.parts.map((part) => reduce(part, negated, foldTest)));
     }
-    case 'some': {
-      const { reach } = condition;
-      const part = reduce(condition.part, negated, foldTest);
-      // As a part that none passes, or negated all: no record has to be looked for.
-      return isConstant(part) && part.passes === negated
-        ? { kind: 'constant', passes: negated }
-        : { kind: 'some', reach, part, negated };
-    }
+    case 'some':
+      return reduceSome(condition, negated, foldTest);
     case 'compare':
     case 'empty':
       return foldTest(condition, negated);
   }
+}
+
+function reduceSome<Rest extends { kind: string }>(
+  { reach, part }: Extract<Condition, { kind: 'some' }>,
+  negated: boolean,
+  foldTest: (comparison: Comparison, negated: boolean) => Reduced<Rest>,
+): Reduced<Rest> {
+  const reduced = reduce(part, negated, foldTest);
+  if (isConstant(reduced)) {
+    // Passed by no record, or, negated, by all there may be: none has to be looked for.
+    if (reduced.passes === negated) return reduced;
+    // Unknown of every record, it is unknown also where there is none, or whoever the request lacks would pass.
+    if (negated && fails(reduce(part, false, foldTest))) return reduced;
+  }
+  return { kind: 'some', reach, part: reduced, negated };
+}
+
+function fails(part: { kind: string }): boolean {
+  return isConstant(part) && !part.passes;
 }
 
 function constant(truth: Truth, negated: boolean): { kind: 'constant'; passes: boolean } {

@@ -87,6 +87,37 @@ describe('a rule that asks for memberships', () => {
   });
 });
 
+describe('rule.null-logic of many', () => {
+  it.each([
+    '!memberships_via_project(user = @request.auth.id)',
+    'memberships_via_project.user != @request.auth.id',
+    '!(memberships_via_project.user in [@request.auth.id])',
+    '!@collection.memberships(user = @request.auth.id)',
+    '!issues_via_project(comments_via_issue(author = @request.auth.id))',
+    '!(memberships_via_project.user = @request.query.absent)',
+  ])('nothing is missing enough to let an anonymous caller pass %s', async (rule) => {
+    const target = await scenario();
+    const lonely = await target.define('projects', [title], {});
+    await target.define('memberships', [to('project', 'projects'), to('user', 'users')], {});
+    await target.define('issues', [to('project', 'projects')], {});
+    await target.define('comments', [to('issue', 'issues'), to('author', 'users')], {});
+    await target.setRules('projects', { list: rule, get: rule });
+    const id = await target.make(lonely, { title: 'nobody is a member' });
+    expectError(await as().get(lonely), 401, 'unauthorized');
+    expectError(await as().get(`${lonely}/${id}`), 401, 'unauthorized');
+  });
+
+  it('lets whom no record names pass', async () => {
+    const rule = '!memberships_via_project(user = @request.auth.id)';
+    const others = await app.define('others', [title, to('project', 'projects')], {
+      list: `project.title != null && ${rule.replace('!', '!project.')}`,
+    });
+    await app.make(others, { title: 'of Apollo', project: apollo });
+    expect(titlesOf(await ada.get(others))).toEqual([]);
+    expect(titlesOf(await eve.get(others))).toEqual(['of Apollo']);
+  });
+});
+
 describe('a filter', () => {
   it('goes backwards, and on from there', async () => {
     expect(await filtered(issues, `comments_via_issue(author = '${ada.id}')`)).toEqual(['engine']);
