@@ -14,7 +14,7 @@ export interface RecordChange {
   record: Readonly<Record<string, unknown>>;
   /** Set for a custom event. Rules and filters are then evaluated on `record`, which is not shown. */
   custom?: CustomEvent | undefined;
-  /** Set for a deletion: records that were deleted in the same write and are related to this one. */
+  /** Set for a deletion: records that were deleted in the same write and may be related to this one. */
   deleted?: DeletedRecords | undefined;
 }
 
@@ -35,6 +35,11 @@ export interface DeletedRecords {
 /** The key of a record in `DeletedRecords`. */
 export function deletedKey(collection: string, id: string): string {
   return `${collection}/${id}`;
+}
+
+/** The collection of a record, from its `deletedKey`. */
+export function collectionOf(key: string): string {
+  return key.slice(0, key.indexOf('/'));
 }
 
 /**

@@ -6,7 +6,7 @@ import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import { type ChangeType, deletedKey, type DeletedRecords } from '../realtime/event.ts';
 import type { Publisher } from '../realtime/ports.ts';
 import { exactTopic } from '../realtime/topic.ts';
-import { backwardRelations } from '../rules/compile.ts';
+import { askedCollections } from '../rules/compile.ts';
 import type { Removal } from './relations/cascade.ts';
 
 /** A record that was written. */
@@ -70,38 +70,59 @@ export function writtenByRemoval({ updated, deleted }: Removal): WrittenRecord[]
 
 /** A filter follows three relations, and the rule of a record that it finds there three more. */
 const maxHops = 6;
-/** Deleted records that one deletion is published with: a project may go along with thousands of others. */
-const maxLost = 1_000;
+/** Deleted records that all deletions of a transaction are published with: a project may go along with thousands of others. */
+const maxShared = 1_000;
 
 /** The records that one transaction deleted. */
 class LostRecords {
   readonly #app: AppDefinition;
   readonly #records: ReadonlyMap<string, StoredRecord>;
   readonly #bytes = new Map<string, number>();
-  /** The records that lead to one by a relation which rules follow backwards, by the key of that one. */
-  readonly #referrers: ReadonlyMap<string, string[]>;
+  /** For rules that follow relations backwards, the records that they ask for, and then others. */
+  readonly #shared: DeletedRecords | undefined;
 
   constructor(app: AppDefinition, records: readonly StoredRecord[]) {
     this.#app = app;
     this.#records = new Map(records.map((record) => [deletedKey(record.collection, record.id), record]));
-    this.#referrers = referrersAmong(app, records);
+    this.#shared = this.#shareAmong(askedCollections(app));
   }
 
-  /** The deleted records that relations of a record lead to, and rules from there. */
+  /** The deleted records that relations of a record lead to, and those that rules may ask for. */
   from(record: StoredRecord): DeletedRecords | undefined {
+    const records = this.#pointedToFrom(record);
+    const shared = this.#shared;
+    if (shared !== undefined) {
+      if (records.keys().every((key) => shared.records.has(key))) return shared;
+      return {
+        records: new Map([...shared.records, ...records]),
+        bytes: shared.bytes + this.#sizeOf(records),
+      };
+    }
+    return records.size === 0 ? undefined : { records, bytes: this.#sizeOf(records) };
+  }
+
+  #shareAmong(asked: ReadonlySet<string>): DeletedRecords | undefined {
+    if (asked.size === 0) return undefined;
+    const all = [...this.#records];
+    const isAsked = ([, { collection }]: [string, StoredRecord]) => asked.has(collection);
+    const first = [...all.filter(isAsked), ...all.filter((entry) => !isAsked(entry))].slice(0, maxShared);
+    const records = new Map(first);
+    // Held once, however many deletions are published with them.
+    return { records, bytes: Math.ceil(this.#sizeOf(records) / all.length) };
+  }
+
+  #pointedToFrom(record: StoredRecord): Map<string, StoredRecord> {
     const records = new Map<string, StoredRecord>();
     let next = [record];
     for (let hops = 0; hops < maxHops && next.length > 0; hops++) {
-      next = next.flatMap((place) => this.#keysFrom(place)).flatMap((key) => {
-        const found = records.has(key) || records.size >= maxLost ? undefined : this.#records.get(key);
+      next = next.flatMap((place) => this.#pointedToBy(place)).flatMap((key) => {
+        const found = records.has(key) ? undefined : this.#records.get(key);
         if (found === undefined) return [];
         records.set(key, found);
         return [found];
       });
     }
-    if (records.size === 0) return undefined;
-    const bytes = records.entries().reduce((sum, [key, found]) => sum + this.#bytesOf(key, found), 0);
-    return { records, bytes };
+    return records;
   }
 
   #pointedToBy({ collection, fields }: StoredRecord): string[] {
@@ -112,9 +133,8 @@ class LostRecords {
     });
   }
 
-  #keysFrom(record: StoredRecord): string[] {
-    const referrers = this.#referrers.get(deletedKey(record.collection, record.id)) ?? [];
-    return [...this.#pointedToBy(record), ...referrers];
+  #sizeOf(records: ReadonlyMap<string, StoredRecord>): number {
+    return records.entries().reduce((sum, [key, found]) => sum + this.#bytesOf(key, found), 0);
   }
 
   #bytesOf(key: string, { fields }: StoredRecord): number {
@@ -122,21 +142,4 @@ class LostRecords {
     this.#bytes.set(key, known);
     return known;
   }
-}
-
-function referrersAmong(app: AppDefinition, records: readonly StoredRecord[]): Map<string, string[]> {
-  const followed = backwardRelations(app);
-  const referrers = new Map<string, string[]>();
-  for (const { id, collection, fields } of followed.size === 0 ? [] : records) {
-    for (const field of app.collections.get(collection)?.fields ?? []) {
-      const [target, pointed] = [pointsTo(field), fields[field.name]];
-      if (target === undefined || typeof pointed !== 'string') continue;
-      if (!followed.has(`${collection}.${field.name}`)) continue;
-      const key = deletedKey(target, pointed);
-      const known = referrers.get(key) ?? [];
-      known.push(deletedKey(collection, id));
-      referrers.set(key, known);
-    }
-  }
-  return referrers;
 }

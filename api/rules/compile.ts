@@ -175,22 +175,22 @@ function mayReadEmail(rule: AccessRule | undefined): boolean {
   return rule?.filter?.includes('@request.auth.email') === true;
 }
 
-const backwards = new WeakMap<AppDefinition, ReadonlySet<string>>();
+const collectionsAsked = new WeakMap<AppDefinition, ReadonlySet<string>>();
 
-/** The relations that `list` and `get` rules of an app follow backwards, as `memberships.project`. */
-export function backwardRelations(app: AppDefinition): ReadonlySet<string> {
-  const known = backwards.get(app);
-  if (known !== undefined) return known;
-  const relations = new Set<string>();
-  for (const collection of app.collections.values()) {
-    for (const action of ['list', 'get'] as const) {
+/** The collections whose records `list` and `get` rules of an app ask for, backwards or as `@collection`. */
+export function askedCollections(app: AppDefinition): ReadonlySet<string> {
+  let asked = collectionsAsked.get(app);
+  if (asked === undefined) {
+    const rules = app.collections.values().flatMap((collection) =>
       // By the text first, as above.
-      if (collection.rules[action]?.filter?.includes('_via_') !== true) continue;
-      for (const { target, by } of reachesIn(compiledRule(app, collection, action).condition)) {
-        relations.add(`${target}.${by}`);
-      }
-    }
+      (['list', 'get'] as const).flatMap((action) =>
+        /_via_|@collection/.test(collection.rules[action]?.filter ?? '')
+          ? [...reachesIn(compiledRule(app, collection, action).condition)]
+          : []
+      )
+    );
+    asked = new Set(rules.map(({ target }) => target));
+    collectionsAsked.set(app, asked);
   }
-  backwards.set(app, relations);
-  return relations;
+  return asked;
 }

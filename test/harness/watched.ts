@@ -54,3 +54,12 @@ export function tokenOf({ token }: { token: string | undefined }): string {
   if (token === undefined) throw new Error('a caller without a token');
   return token;
 }
+
+/** A relation field of a collection. */
+export function relationTo(
+  target: string,
+  name: string,
+  more: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return { name, kind: 'relation', target, ...more };
+}

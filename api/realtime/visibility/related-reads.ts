@@ -16,9 +16,12 @@ export interface Related {
   passes(change: RecordChange, key: string): boolean;
 }
 
-/** The conditions of a view that the database decides, at a time in milliseconds since 1970. */
+/** The conditions of a view that the database decides. */
 export interface StoredConditions {
   collection: CollectionDefinition;
+  /** The columns of the record that they read. */
+  columns: ReadonlySet<string>;
+  /** At a time in milliseconds since 1970. */
   at(now: number): Restriction[];
 }
 

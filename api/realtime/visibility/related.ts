@@ -9,9 +9,15 @@ import { JsonText } from '../../../storage/sql/json-text.ts';
 import { planFor } from '../../../storage/app/records/plan.ts';
 import { selectPassing } from '../../../storage/app/records/passing.ts';
 import { selectRecords } from '../../../storage/app/records/related-records.ts';
-import type { Restriction } from '../../../storage/app/records/restriction.ts';
 import { deletedKey, type RecordChange } from '../event.ts';
-import type { DecidedViews, Related, RelatedParts, RelatedReader } from './related-reads.ts';
+import { asFilterRecord, LostByCollection } from './published-records.ts';
+import type {
+  DecidedViews,
+  Related,
+  RelatedParts,
+  RelatedReader,
+  StoredConditions,
+} from './related-reads.ts';
 
 /** The size limit of the related records of one batch, roughly in characters. */
 const maxCharacters = 67_108_864;
@@ -69,54 +75,44 @@ export class DatabaseReader implements RelatedReader {
     };
   }
 
-  /** A view that cannot be decided fails alone, with the others of its collection. */
   async #decide(changes: readonly RecordChange[], decided: DecidedViews): Promise<Related['passes']> {
     const passing = new Map<string, ReadonlySet<RecordChange>>();
-    const failures = new Map<string, unknown>();
-    const now = this.#now().getTime();
+    const failures = new Map<CollectionDefinition, unknown>();
     for (const [collection, views] of Map.groupBy(decided, ([, view]) => view.collection)) {
       try {
-        const found = await this.#selectPassing(changes, collection, views.map(([, view]) => view.at(now)));
+        const found = await this.#selectPassing(changes, collection, views.map(([, view]) => view));
         for (const [index, [key]] of views.entries()) passing.set(key, found[index] ?? new Set());
       } catch (error) {
-        for (const [key] of views) failures.set(key, error);
+        failures.set(collection, error);
       }
     }
     return (change, key) => {
       const found = passing.get(key);
-      if (found === undefined) throw failures.get(key) ?? new TypeError('a view was not decided');
-      return found.has(change);
+      if (found !== undefined) return found.has(change);
+      const collection = decided.get(key)?.collection;
+      throw (collection && failures.get(collection)) ?? new TypeError('a view was not decided');
     };
   }
 
   async #selectPassing(
     changes: readonly RecordChange[],
     collection: CollectionDefinition,
-    questions: readonly Restriction[][],
+    views: readonly StoredConditions[],
   ): Promise<ReadonlySet<RecordChange>[]> {
     const { workspace: { database }, schema } = this.#app;
-    const target = { app: this.#app, collection };
+    const columns = views.reduce((all, view) => all.union(view.columns), new Set<string>());
+    const fields = collection.fields.filter(({ name }) => columns.has(name));
+    const target = { app: this.#app, collection: { ...collection, fields } };
+    const now = this.#now().getTime();
+    const lostIn = new LostByCollection();
     const records = changes.map(({ record, deleted }) => ({
       record: asFilterRecord(record),
-      deleted: this.#lostIn(deleted),
+      lost: deleted && lostIn.of(deleted.records),
     }));
     const passing = await this.#databases.app(database, schema).run((sql) =>
-      selectPassing(sql, target, records, questions)
+      selectPassing(sql, target, records, views.map((view) => view.at(now)))
     );
     return passing.map((positions) => new Set(changes.filter((_, position) => positions.has(position))));
-  }
-
-  /** The deleted records of collections that are still there, by these. */
-  #lostIn(deleted: RecordChange['deleted']): Map<string, FilterRecord[]> {
-    const lost = new Map<string, FilterRecord[]>();
-    for (const [key, record] of deleted?.records ?? []) {
-      const id = key.slice(0, key.indexOf('/'));
-      if (!this.#app.collections.has(id)) continue;
-      const known = lost.get(id) ?? [];
-      known.push(asFilterRecord(record));
-      lost.set(id, known);
-    }
-    return lost;
   }
 
   /** The collections, reduced to the fields that the parts name, since records may be large. */
@@ -228,17 +224,4 @@ function deletedRecord({ deleted }: RecordChange, target: string, id: string): F
 function idIn(record: FilterRecord | undefined, column: string): string | undefined {
   const id = record?.fields[column];
   return typeof id === 'string' ? id : undefined;
-}
-
-/** A published record as filters read it. Throws `TypeError` for anything else. */
-export function asFilterRecord(record: object): FilterRecord {
-  if (!isFilterRecord(record)) throw new TypeError('what was published is no record');
-  return record;
-}
-
-function isFilterRecord(record: object): record is FilterRecord {
-  return 'id' in record && typeof record.id === 'string' &&
-    'fields' in record && typeof record.fields === 'object' && record.fields !== null &&
-    'created_at' in record && typeof record.created_at === 'string' &&
-    'updated_at' in record && typeof record.updated_at === 'string';
 }

@@ -20,7 +20,7 @@ import { compileCallerFilter, refuseCostly } from '../../rules/caller-filter.ts'
 import { compiledRule, mentionsNow, requestMembers } from '../../rules/compile.ts';
 import type { AuthorizedView } from '../ports.ts';
 import { mergeParts, type RelatedQuery, type RelatedReader } from './related-reads.ts';
-import { asFilterRecord } from './related.ts';
+import { asFilterRecord } from './published-records.ts';
 import { exactTopic } from '../topic.ts';
 
 /** A collection and the app that it is in. */
@@ -104,10 +104,9 @@ function relatedQuery(
 ): RelatedQuery | undefined {
   const parts = new Map<string, RelatedPart>();
   if (checks.some(({ asksForMany }) => asksForMany)) {
-    const columns = checks.flatMap((check) => [...check.columns]);
-    const fields = collection.fields.filter(({ name }) => columns.includes(name));
+    const columns = new Set(checks.flatMap((check) => [...check.columns]));
     const at = (now: number) => checks.map((check) => check.restriction(now));
-    return { reader, parts, decided: { collection: { ...collection, fields }, at } };
+    return { reader, parts, decided: { collection, columns, at } };
   }
   for (const check of checks) mergeParts(parts, check.parts);
   return parts.size === 0 ? undefined : { reader, parts };

@@ -2,7 +2,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectOk } from '../../harness/api.ts';
 import { type EndUser, type Scenario, scenario } from '../../harness/scenario.ts';
-import { titlesOf, tokenOf, type Watched, watched, watchedFields } from '../../harness/watched.ts';
+import {
+  relationTo,
+  titlesOf,
+  tokenOf,
+  type Watched,
+  watched,
+  watchedFields,
+} from '../../harness/watched.ts';
 
 let app: Scenario;
 let ada: EndUser;
@@ -13,25 +20,18 @@ beforeAll(async () => {
   [ada, bob] = [await app.user(), await app.user()];
 });
 
-const to = (target: string, name: string, more: Record<string, unknown> = {}) => ({
-  name,
-  kind: 'relation',
-  target,
-  ...more,
-});
-
 /** Projects, their memberships, and issues that members see. */
 async function tracker() {
   const projects = await watched(app, {}, watchedFields);
   const memberships = await watched(app, {}, [
     ...watchedFields,
-    to(projects.name, 'project', { cascade_delete: true }),
-    to('users', 'user'),
+    relationTo(projects.name, 'project', { cascade_delete: true }),
+    relationTo('users', 'user'),
   ]);
   const rule = `project.${memberships.name}_via_project(user = @request.auth.id && title != 'guest')`;
   const issues = await watched(app, { list: rule, get: rule }, [
     ...watchedFields,
-    to(projects.name, 'project', { cascade_delete: true }),
+    relationTo(projects.name, 'project', { cascade_delete: true }),
   ]);
   const own = `${memberships.name}_via_project.user = @request.auth.id`;
   await app.setRules(projects.name, { list: own, get: own });

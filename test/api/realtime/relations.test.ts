@@ -2,7 +2,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectOk } from '../../harness/api.ts';
 import { type EndUser, type Scenario, scenario } from '../../harness/scenario.ts';
-import { titlesOf, tokenOf, type Watched, watched, watchedFields } from '../../harness/watched.ts';
+import {
+  relationTo,
+  titlesOf,
+  tokenOf,
+  type Watched,
+  watched,
+  watchedFields,
+} from '../../harness/watched.ts';
 import { quoteIdentifier } from '../../../storage/sql/quote.ts';
 
 let app: Scenario;
@@ -14,24 +21,17 @@ beforeAll(async () => {
   [ada, bob] = [await app.user(), await app.user()];
 });
 
-const to = (target: string, name: string, more: Record<string, unknown> = {}) => ({
-  name,
-  kind: 'relation',
-  target,
-  ...more,
-});
-
 /** Orgs with an owner, authors in orgs, posts by authors. */
 async function press(rules: { posts: Record<string, string>; authors?: Record<string, string> }) {
-  const orgs = await watched(app, {}, [{ name: 'title', kind: 'text' }, to('users', 'owner')]);
+  const orgs = await watched(app, {}, [{ name: 'title', kind: 'text' }, relationTo('users', 'owner')]);
   const authors = await watched(app, rules.authors ?? {}, [
     { name: 'title', kind: 'text' },
-    to(orgs.name, 'org', { cascade_delete: true }),
+    relationTo(orgs.name, 'org', { cascade_delete: true }),
   ]);
   const posts = await watched(app, rules.posts, [
     ...watchedFields,
-    to(authors.name, 'author', { cascade_delete: true }),
-    to('users', 'editor'),
+    relationTo(authors.name, 'author', { cascade_delete: true }),
+    relationTo('users', 'editor'),
   ]);
   return { orgs, authors, posts };
 }
@@ -149,7 +149,7 @@ describe('a filter with relations on a stream', () => {
     const chain: Watched[] = [];
     for (let n = 0; n < 7; n++) {
       const above = chain.at(-1);
-      const up = above === undefined ? [] : [to(above.name, 'up', { cascade_delete: true })];
+      const up = above === undefined ? [] : [relationTo(above.name, 'up', { cascade_delete: true })];
       const get = n === 3 ? 'up.up.up.title = "root"' : 'any';
       chain.push(await watched(app, { list: 'any', get }, [{ name: 'title', kind: 'text' }, ...up]));
     }

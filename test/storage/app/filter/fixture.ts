@@ -168,7 +168,7 @@ export class FilteredTables {
   async #selectPassing(records: FilterRecord[], id: string, residue: Residue): Promise<FilterRecord[]> {
     const collection = this.app.collections.get(id);
     if (collection === undefined) throw new Error(`no collection ${id}`);
-    const read = records.map((record) => ({ record, deleted: new Map() }));
+    const read = records.map((record) => ({ record, lost: undefined }));
     const [passing] = await this.pool.run((sql) =>
       selectPassing(sql, { app: this.app, collection }, read, [[{ residue }]])
     );

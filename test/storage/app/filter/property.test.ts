@@ -7,7 +7,7 @@ import { decideEarly, fold, foldEarly, isClosed, type Residue } from '../../../.
 import { toSql } from '../../../../storage/app/filter/sql/to-sql.ts';
 import { conditionOf, type FilteredTables, makeTables } from './fixture.ts';
 import { expectParametersOnly } from './sql-tokens.ts';
-import { fillAtRandom, filter, request } from './random.ts';
+import { fillAtRandom, filter, filterOfMany, request } from './random.ts';
 
 /** A literal cannot be read as the type of a random column; that is so before either meaning comes into it. */
 function isRefused(written: string): boolean {
@@ -40,7 +40,7 @@ it('both meanings select the same, and what is decided early is decided right', 
   let [selective, refused, early, open] = [0, 0, 0, 0];
   const total = tables.records('posts').length;
   await fc.assert(
-    fc.asyncProperty(filter, request, async (written, values) => {
+    fc.asyncProperty(filterOfMany, request, async (written, values) => {
       if (isRefused(written)) {
         refused++;
         return;
