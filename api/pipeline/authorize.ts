@@ -19,8 +19,8 @@ export function requireScope(
 }
 
 /**
- * Returns the route. Throws `404 not_found` at the origin of an app for one that is not there: those of other tenants and of operators. A page
- * there acts by the cookies of its own users alone.
+ * Returns the route. Throws `404 not_found` at the origin of an app for one that is not there: those of other tenants and of
+ * operators. A page there acts by the cookies of its own users alone.
  */
 export function requireOwnRoute<Route extends Pick<AnyRoute, 'path'>>(
   host: AppHost | undefined,

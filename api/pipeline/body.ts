@@ -40,8 +40,9 @@ export function bytesReader(maxBytes: number, largeBodies: LargeBodyQueue): Read
 }
 
 /**
- * Reads the body of a request as a JSON object, whose numbers are exact (`ExactNumber`). Throws what `ReadBytes` throws, `422 deserialization` when the body is empty
- * (unless it may be), of another type, encoded or not a JSON object, and `400 validation` when its shape is refused.
+ * Reads the body of a request as a JSON object, whose numbers are exact (`ExactNumber`). Throws what `ReadBytes` throws,
+ * `422 deserialization` when the body is empty (unless it may be), of another type, encoded or not a JSON object, and
+ * `400 validation` when its shape is refused.
  */
 export type ReadJson = (
   request: RequestInfo,

@@ -39,7 +39,7 @@ export async function startCacheSync(deps: Deps, caches: Caches): Promise<CacheS
   const onResync = () => {
     definitions.invalidateAll();
     deps.policyCache.invalidateAll();
-    deps.databaseSettings.resync();
+    void deps.databaseSettings.resync();
     auth.reload();
     hooks.resync();
     void refreshSetup(deps);
@@ -47,7 +47,7 @@ export async function startCacheSync(deps: Deps, caches: Caches): Promise<CacheS
   const onChange = (change: Change) => {
     definitions.invalidateLocally(change);
     deps.policyCache.onChange(change);
-    deps.databaseSettings.onChange(change);
+    void deps.databaseSettings.onChange(change);
     auth.onChange(change);
     hooks.onChange(change);
     if (change.kind === 'setup') void refreshSetup(deps);

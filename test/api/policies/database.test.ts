@@ -107,3 +107,32 @@ it('connections that are open get new settings once their work has ended', async
     await own.end();
   }
 });
+
+it('no workspace is visited for a policy of the system that leaves its limits as they were', async () => {
+  const own = await bareApp();
+  try {
+    const { workspace } = await own.definition();
+    let max = 4;
+    const range = (name: string) => {
+      const value = { 'database.work_mem_mb': max, 'database.temp_file_mb': 512 }[name] ?? 5_000;
+      return Promise.resolve({ min: 1, max: value, value });
+    };
+    const unasked = () => Promise.reject(new Error('no other policy'));
+    const settings = new DatabaseSettings({
+      ...own.deps,
+      observe: () => undefined,
+      policies: { range, toggle: unasked, set: unasked },
+    });
+    const apply = vi.spyOn(settings, 'apply').mockResolvedValue();
+    await settings.onChange({ kind: 'policies' });
+    expect(apply).not.toHaveBeenCalled();
+    await settings.onChange({ kind: 'policies', workspace: workspace.id });
+    expect(apply.mock.calls).toEqual([[{ id: workspace.id, database: workspace.database }]]);
+    max = 2;
+    await settings.onChange({ kind: 'policies' });
+    expect(apply.mock.calls.map(([{ id }]) => id)).toContain(workspace.id);
+    expect(apply.mock.calls.length).toBeGreaterThan(1);
+  } finally {
+    await own.end();
+  }
+});
