@@ -7,7 +7,8 @@ import { decideEarly, fold, foldEarly, isClosed, type Residue } from '../../../.
 import { toSql } from '../../../../storage/app/filter/sql/to-sql.ts';
 import { conditionOf, type FilteredTables, makeTables } from './fixture.ts';
 import { expectParametersOnly } from './sql-tokens.ts';
-import { fillAtRandom, filter, filterOfMany, request } from './random.ts';
+import { fillAtRandom, filter, request } from './random.ts';
+import { filterOfMany } from './random-many.ts';
 
 /** A literal cannot be read as the type of a random column; that is so before either meaning comes into it. */
 function isRefused(written: string): boolean {

@@ -209,38 +209,6 @@ export const filter = fc.letrec<{ filter: string }>((tie) => ({
   ),
 })).filter;
 
-/** The same, which may ask for related records of which there are many. */
-export const filterOfMany = fc.oneof(
-  filter,
-  fc.tuple(
-    fc.constantFrom('', '!'),
-    fc.constantFrom('author.posts_via_author', 'owner.posts_via_owner', '@collection.posts'),
-    filter,
-  ).map(([not, path, part]) => `${not}${path}(${part})`),
-  fc.tuple(
-    fc.constantFrom(
-      'author.authors_via_friend',
-      'editor.authors_via_friend',
-      'author.company.authors_via_company',
-    ),
-    fc.constantFrom(
-      'name = @record.title',
-      "meta.a = 'a'",
-      'age != @record.views',
-      'posts_via_author.done = true',
-    ),
-    filter,
-  ).map(([path, part, other]) => `${path}(${part}) ${part.length % 2 === 0 ? '&&' : '||'} ${other}`),
-  fc.tuple(
-    fc.constantFrom(
-      'author.posts_via_author.title',
-      'author.authors_via_friend.name',
-      '@collection.authors.id',
-    ),
-    fc.constantFrom("= 'a'", '!= title', '= null', "~ 'a'", '= author', 'in [title, subtitle]'),
-  ).map((parts) => parts.join(' ')),
-);
-
 /** Fills the tables: a company, authors and users with the ids that relations may name, and random posts. */
 export async function fillAtRandom(
   tables: FilteredTables,
