@@ -89,7 +89,7 @@ describe('the API description', () => {
     expect(headersOf(events, 'get')).toEqual(['Last-Event-ID']);
   });
 
-  it('says which other types an answer may have, and that hooks may take and answer anything', () => {
+  it('says which other types a response may have, and that hooks may take and answer anything', () => {
     const typesOf = (path: string, method: string, status: string) => {
       const response = document.paths[path]?.[method]?.responses[status];
       return response !== undefined && 'content' in response ? Object.keys(response.content) : [];

@@ -20,28 +20,28 @@ function create(changes: object = {}) {
 describe('creating an admin', () => {
   it('without apps makes a workspace admin', async () => {
     const email = newEmail();
-    const answer = await create({ email: email.toUpperCase() });
-    expect(answer.status).toBe(201);
-    expect(answer.body).toEqual({
+    const response = await create({ email: email.toUpperCase() });
+    expect(response.status).toBe(201);
+    expect(response.body).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
       email,
       name: 'Ann',
       role: 'workspace_admin',
       app_ids: [],
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-      updated_at: answer.body.created_at,
+      updated_at: response.body.created_at,
     });
   });
 
   it('with apps makes an app admin of them, each once', async () => {
     const [a, b] = [await workspace.app(), await workspace.app()];
-    const answer = await create({ app_ids: [b.id, a.id, b.id] });
-    expect(answer).toMatchObject({ status: 201, body: { role: 'app_admin', app_ids: [b.id, a.id] } });
+    const response = await create({ app_ids: [b.id, a.id, b.id] });
+    expect(response).toMatchObject({ status: 201, body: { role: 'app_admin', app_ids: [b.id, a.id] } });
   });
 
   it('needs no name, but app_ids: a workspace admin is never made by leaving something out', async () => {
-    const answer = await workspace.master.post(path, { email: newEmail(), password, app_ids: [] });
-    expect(answer).toMatchObject({ status: 201, body: { name: '', role: 'workspace_admin' } });
+    const response = await workspace.master.post(path, { email: newEmail(), password, app_ids: [] });
+    expect(response).toMatchObject({ status: 201, body: { name: '', role: 'workspace_admin' } });
     const without = await workspace.master.post(path, { email: newEmail(), password });
     expect([without.status, without.body.message]).toEqual([400, 'app_ids: is required']);
   });
@@ -63,9 +63,9 @@ describe('creating an admin', () => {
 
   it('gives one of 20 at once 201', async () => {
     const email = newEmail();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => create({ email })));
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(19);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => create({ email })));
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 409)).toHaveLength(19);
   });
 
   it.each([
@@ -86,9 +86,9 @@ describe('creating an admin', () => {
     ['a role', { role: 'workspace_admin' }, /^role: unknown field$/],
     ['a hash', { password_hash: 'x' }, /^password_hash: unknown field$/],
   ])('refuses %s', async (_what, changes, message) => {
-    const answer = await create(changes);
-    expect([answer.status, answer.body.code]).toEqual([400, 'validation']);
-    expect(answer.body.message).toMatch(message);
+    const response = await create(changes);
+    expect([response.status, response.body.code]).toEqual([400, 'validation']);
+    expect(response.body.message).toMatch(message);
   });
 
   it('takes a password of 8 characters, of 256, and of any script', async () => {
@@ -113,9 +113,9 @@ describe('the list of admins', () => {
   it('has them in the order of their creation, in pages', async () => {
     const own = await ownWorkspace();
     const [a, b] = [await own.login(), await own.login()];
-    const answer = expectOk(await own.master.get(`${own.path}/admins?per_page=2&page=2`));
-    expect(answer).toMatchObject({ page: 2, per_page: 2, total_items: 3, total_pages: 2 });
-    expect(answer.items.map(({ id }: { id: string }) => id)).toEqual([b.id]);
+    const response = expectOk(await own.master.get(`${own.path}/admins?per_page=2&page=2`));
+    expect(response).toMatchObject({ page: 2, per_page: 2, total_items: 3, total_pages: 2 });
+    expect(response.items.map(({ id }: { id: string }) => id)).toEqual([b.id]);
     const all = expectOk(await own.master.get(`${own.path}/admins?skip_total=true`));
     expect(all.total_items).toBe(-1);
     expect(all.items.map(({ id }: { id: string }) => id).slice(1)).toEqual([a.id, b.id]);
@@ -126,9 +126,9 @@ describe('the list of admins', () => {
 describe('changing an admin', () => {
   it('changes what is given and leaves the rest', async () => {
     const made = expectOk(await create());
-    const answer = await workspace.master.patch(`${path}/${made.id}`, { name: 'Anna' });
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({ ...made, name: 'Anna', updated_at: answer.body.updated_at });
+    const response = await workspace.master.patch(`${path}/${made.id}`, { name: 'Anna' });
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({ ...made, name: 'Anna', updated_at: response.body.updated_at });
   });
 
   it('lets the new email in and the old one no more', async () => {
@@ -143,8 +143,8 @@ describe('changing an admin', () => {
 
   it('refuses an email that another has, and changes nothing', async () => {
     const [a, b] = [expectOk(await create()), expectOk(await create())];
-    const answer = await workspace.master.patch(`${path}/${b.id}`, { email: a.email, name: 'Eve' });
-    expect([answer.status, answer.body.code]).toEqual([409, 'conflict']);
+    const response = await workspace.master.patch(`${path}/${b.id}`, { email: a.email, name: 'Eve' });
+    expect([response.status, response.body.code]).toEqual([409, 'conflict']);
     const { items } = expectOk(await workspace.master.get(`${path}?per_page=200`));
     expect(items.find(({ id }: { id: string }) => id === b.id)).toEqual(b);
   });
@@ -157,20 +157,20 @@ describe('changing an admin', () => {
     [{ email: null }, 'email'],
   ])('refuses %j', async (body, field) => {
     const made = expectOk(await create());
-    const answer = await workspace.master.patch(`${path}/${made.id}`, body);
-    expect([answer.status, answer.body.code]).toEqual([400, 'validation']);
-    expect(answer.body.message).toMatch(new RegExp(`^${field}: `));
+    const response = await workspace.master.patch(`${path}/${made.id}`, body);
+    expect([response.status, response.body.code]).toEqual([400, 'validation']);
+    expect(response.body.message).toMatch(new RegExp(`^${field}: `));
   });
 });
 
 describe('an admin that does not exist', () => {
   it.each([randomUUID(), '1', "'; drop table admins --", '%00'])('is answered 404: %s', async (id) => {
     for (
-      const answer of [
+      const response of [
         await workspace.master.patch(`${path}/${encodeURIComponent(id)}`, { name: 'x' }),
         await workspace.master.delete(`${path}/${encodeURIComponent(id)}`),
       ]
-    ) expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
+    ) expect([response.status, response.body.code]).toEqual([404, 'not_found']);
   });
 
   it('is one of another workspace', async () => {
@@ -201,8 +201,8 @@ describe('who may manage admins', () => {
   });
 
   it('is told which workspace is missing', async () => {
-    const answer = await workspace.master.get('/api/workspaces/none-such/admins');
-    expect([answer.status, answer.body.code]).toEqual([404, 'workspace_not_found']);
+    const response = await workspace.master.get('/api/workspaces/none-such/admins');
+    expect([response.status, response.body.code]).toEqual([404, 'workspace_not_found']);
   });
 });
 

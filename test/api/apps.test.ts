@@ -13,16 +13,16 @@ beforeAll(async () => {
 
 describe('creating an app', () => {
   it('returns it, and makes a v7 UUID when no id is given', async () => {
-    const answer = await workspace.admin.post(apps, { id: 'blog', name: 'Blog' });
-    expect(answer.status).toBe(201);
-    expect(answer.body).toEqual({
+    const response = await workspace.admin.post(apps, { id: 'blog', name: 'Blog' });
+    expect(response.status).toBe(201);
+    expect(response.body).toEqual({
       id: 'blog',
       workspace: workspace.id,
       name: 'Blog',
       created_at: expect.stringMatching(/Z$/),
-      updated_at: answer.body.created_at,
+      updated_at: response.body.created_at,
     });
-    expect((await workspace.admin.get(`${apps}/blog`)).body).toEqual(answer.body);
+    expect((await workspace.admin.get(`${apps}/blog`)).body).toEqual(response.body);
     const other = await workspace.master.post(apps, { name: 'Unnamed' });
     expect(other.body.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
   });
@@ -69,9 +69,9 @@ describe('listing apps', () => {
 
 describe('renaming an app', () => {
   it('is seen at once, and refused to an app admin', async () => {
-    const answer = await workspace.admin.patch(shop.path, { name: 'New name' });
-    expect(answer).toMatchObject({ status: 200, body: { id: 'shop', name: 'New name' } });
-    expect((await shop.admin.get(shop.path)).body).toEqual(answer.body);
+    const response = await workspace.admin.patch(shop.path, { name: 'New name' });
+    expect(response).toMatchObject({ status: 200, body: { id: 'shop', name: 'New name' } });
+    expect((await shop.admin.get(shop.path)).body).toEqual(response.body);
     expect((await shop.admin.patch(shop.path, { name: 'x' })).status).toBe(403);
     expect(await workspace.admin.patch(`${apps}/nowhere`, { name: 'x' })).toMatchObject({
       status: 404,
@@ -108,9 +108,9 @@ describe('deleting an app', () => {
   it('works while the app is in use', async () => {
     const busy = await workspace.app();
     const reads = Array.from({ length: 20 }, () => busy.admin.get(`${busy.path}/collections`));
-    const [deleted, ...answers] = await Promise.all([workspace.admin.delete(busy.path), ...reads]);
+    const [deleted, ...responses] = await Promise.all([workspace.admin.delete(busy.path), ...reads]);
     expect(deleted.status).toBe(200);
-    for (const { status } of answers) expect([200, 401, 403, 404, 503]).toContain(status);
+    for (const { status } of responses) expect([200, 401, 403, 404, 503]).toContain(status);
   });
 });
 

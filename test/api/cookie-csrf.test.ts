@@ -2,7 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { additions, type Endpoint, specified } from '../contract/endpoints.ts';
-import { type Answer, master, type OwnWorkspace, ownWorkspace, send, serverUrl } from '../harness/api.ts';
+import {
+  type ApiResponse,
+  master,
+  type OwnWorkspace,
+  ownWorkspace,
+  send,
+  serverUrl,
+} from '../harness/api.ts';
 import { expectError } from '../harness/expectations.ts';
 import { openForge } from '../harness/forge.ts';
 
@@ -26,7 +33,7 @@ beforeAll(async () => {
 });
 
 /** Sends what is refused later for its body, or since nothing of its name is there. */
-function ask({ method, path, who, body, form }: Endpoint, origin: string | undefined): Promise<Answer> {
+function ask({ method, path, who, body, form }: Endpoint, origin: string | undefined): Promise<ApiResponse> {
   const ids: Record<string, string> = { workspace: own.id, app: appId, id: randomUUID() };
   // What a DELETE would remove is not there, in case that it is let through.
   const filled = path.replaceAll(
@@ -51,10 +58,10 @@ describe('cookie.csrf: a cookie', () => {
     'is good for $method $path from a page of ours alone',
     async (endpoint) => {
       for (const origin of foreign) {
-        const answer = await ask(endpoint, origin);
-        expectError(answer, 403, 'forbidden');
-        expect(answer.body.message).toBe(needsOrigin);
-        expect(answer.headers.getSetCookie()).toEqual([]);
+        const response = await ask(endpoint, origin);
+        expectError(response, 403, 'forbidden');
+        expect(response.body.message).toBe(needsOrigin);
+        expect(response.headers.getSetCookie()).toEqual([]);
       }
       for (const origin of [serverUrl(), serverUrl().replace('http:', 'https:')]) {
         const { status, body } = await ask(endpoint, origin);
@@ -78,12 +85,12 @@ describe('cookie.csrf: tokens', () => {
 
   it.each(refreshing)('are not touched by a foreign page: $method $path', async (endpoint) => {
     for (const origin of ['https://evil.example', 'null']) {
-      const answer = await ask(endpoint, origin);
-      expectError(answer, 403, 'forbidden');
-      expect(answer.body.message).toBe(
+      const response = await ask(endpoint, origin);
+      expectError(response, 403, 'forbidden');
+      expect(response.body.message).toBe(
         'pages of this Origin may not call the API (PUT …/origins, or setting cors.allowed_origins)',
       );
-      expect(answer.headers.getSetCookie()).toEqual([]);
+      expect(response.headers.getSetCookie()).toEqual([]);
     }
   });
 });

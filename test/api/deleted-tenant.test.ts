@@ -63,10 +63,10 @@ describe('when its app is deleted before its body has come', () => {
   it.each(writes)('%s gets 404 app_not_found', async (_what, method, path, body) => {
     const app = await appWithPosts();
     const late = { method, path: app.path + path, body };
-    const answer = await sendLate(app.admin, late, async () => {
+    const response = await sendLate(app.admin, late, async () => {
       expectOk(await own.admin.delete(app.path));
     });
-    expect(answer).toEqual({
+    expect(response).toEqual({
       status: 404,
       body: { code: 'app_not_found', message: `app "${app.id}" does not exist` },
     });
@@ -75,21 +75,25 @@ describe('when its app is deleted before its body has come', () => {
   it('nothing comes of it in a later app of the same id', async () => {
     const app = await appWithPosts();
     const late = { method: 'PUT', path: `${app.path}/policies/late.thing`, body: { kind: 'free' } };
-    const answer = await sendLate(own.master, late, async () => {
+    const response = await sendLate(own.master, late, async () => {
       expectOk(await own.admin.delete(app.path));
       expectOk(await own.admin.post(`${own.path}/apps`, { id: app.id, name: 'Another' }));
     });
-    expect(answer).toMatchObject({ status: 404, body: { code: 'app_not_found' } });
+    expect(response).toMatchObject({ status: 404, body: { code: 'app_not_found' } });
     expect((await own.master.get(`${app.path}/policies/late.thing`)).status).toBe(404);
   });
 
   it('a name is not given to a later app of the same id', async () => {
     const { id, path } = await own.app();
-    const answer = await sendLate(own.master, { method: 'PATCH', path, body: { name: 'Late' } }, async () => {
-      expectOk(await own.admin.delete(path));
-      expectOk(await own.admin.post(`${own.path}/apps`, { id, name: 'Another' }));
-    });
-    expect(answer).toMatchObject({ status: 404, body: { code: 'app_not_found' } });
+    const response = await sendLate(
+      own.master,
+      { method: 'PATCH', path, body: { name: 'Late' } },
+      async () => {
+        expectOk(await own.admin.delete(path));
+        expectOk(await own.admin.post(`${own.path}/apps`, { id, name: 'Another' }));
+      },
+    );
+    expect(response).toMatchObject({ status: 404, body: { code: 'app_not_found' } });
     expect(expectOk(await own.admin.get(path)).name).toBe('Another');
   });
 });
@@ -97,10 +101,10 @@ describe('when its app is deleted before its body has come', () => {
 it('gets 404 when the workspace is deleted before the body has come', async () => {
   const other = await ownWorkspace();
   const late = { method: 'PUT', path: `${other.path}/policies/late.thing`, body: { kind: 'free' } };
-  const answer = await sendLate(other.master, late, async () => {
+  const response = await sendLate(other.master, late, async () => {
     expectOk(await other.master.delete(other.path));
   });
-  expect(answer).toEqual({
+  expect(response).toEqual({
     status: 404,
     body: { code: 'workspace_not_found', message: `workspace "${other.id}" does not exist` },
   });
@@ -117,11 +121,11 @@ describe('when its workspace is deleted and another one made of the same id befo
     const other = await ownWorkspace();
     const { master } = other;
     const late = { method, path: other.path + path, body };
-    const answer = await sendLate(master, late, async () => {
+    const response = await sendLate(master, late, async () => {
       expectOk(await master.delete(other.path));
       expectOk(await master.post('/api/workspaces', { id: other.id, name: 'Another' }));
     });
-    expect(answer).toMatchObject({ status: 404, body: { code: 'workspace_not_found' } });
+    expect(response).toMatchObject({ status: 404, body: { code: 'workspace_not_found' } });
     expect(expectOk(await master.get(other.path)).name).toBe('Another');
     for (const list of ['admins', 'apps', 'policies']) {
       const { items } = expectOk(await master.get(`${other.path}/${list}`));

@@ -1,7 +1,7 @@
 // The members that an error is about: `errors` of its response, beside `code` and `message`.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, type Caller, expectOk } from '../harness/api.ts';
+import { type ApiResponse, as, type Caller, expectOk } from '../harness/api.ts';
 import { expectError } from '../harness/expectations.ts';
 import { type Scenario, scenario } from '../harness/scenario.ts';
 
@@ -27,27 +27,27 @@ beforeAll(async () => {
 });
 
 function expectErrors(
-  answer: Answer,
+  response: ApiResponse,
   status: number,
   errors: Record<string, [code: string, message: string]>,
 ) {
-  expectError(answer, status, status === 409 ? 'conflict' : 'validation');
-  expect(answer.body.errors).toEqual(
+  expectError(response, status, status === 409 ? 'conflict' : 'validation');
+  expect(response.body.errors).toEqual(
     Object.entries(errors).map(([path, [code, message]]) => ({ path, code, message })),
   );
 }
 
 describe('errors of a record', () => {
   it('name each wrong field, with a code for programs and a message for people', async () => {
-    const answer = await admin.post(posts, { price: -1, slug: 5, colour: 'red', id: 'x' });
-    expectErrors(answer, 400, {
+    const response = await admin.post(posts, { price: -1, slug: 5, colour: 'red', id: 'x' });
+    expectErrors(response, 400, {
       id: ['invalid', 'must be a UUID'],
       colour: ['unknown', 'unknown field'],
       title: ['required', 'is required'],
       slug: ['invalid', 'must be a string'],
       price: ['invalid', 'must be at least 0'],
     });
-    expect(answer.body.message).toBe(
+    expect(response.body.message).toBe(
       'id: must be a UUID; colour: unknown field; title: is required; slug: must be a string; price: must be at least 0',
     );
     const id = await app.make(posts, { title: 'a' });
@@ -186,10 +186,10 @@ describe('errors of a hook', () => {
 
   it('lead into the request of a batch', async () => {
     const write = (title: string) => ({ method: 'POST', collection: 'posts', body: { title } });
-    const answer = await hooked.admin.post(hooked.collections.replace(/collections$/, 'batch'), {
+    const response = await hooked.admin.post(hooked.collections.replace(/collections$/, 'batch'), {
       requests: [write('good'), write('taken')],
     });
-    expect(answer.body).toEqual({
+    expect(response.body).toEqual({
       code: 'hook_veto',
       message: 'requests.1: title: is in use',
       errors: [{ ...inUse, path: 'requests.1.body.title' }],
@@ -212,7 +212,7 @@ describe('errors of a hook', () => {
 });
 
 it('an error about no member has no errors', async () => {
-  for (const answer of [await admin.get(`${posts}/x`), await admin.get(`${posts}s`)]) {
-    expect(Object.keys(answer.body)).toEqual(['code', 'message']);
+  for (const response of [await admin.get(`${posts}/x`), await admin.get(`${posts}s`)]) {
+    expect(Object.keys(response.body)).toEqual(['code', 'message']);
   }
 });

@@ -1,6 +1,6 @@
 // The `filter` parameter of lists.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, type Caller, expectOk } from '../harness/api.ts';
+import { type ApiResponse, as, type Caller, expectOk } from '../harness/api.ts';
 import { expectError } from '../harness/expectations.ts';
 import { type Scenario, scenario } from '../harness/scenario.ts';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   expectOk(await admin.post(posts, { title: 'hidden', views: 100 }));
 });
 
-function list(caller: Caller, filter: string, more = ''): Promise<Answer> {
+function list(caller: Caller, filter: string, more = ''): Promise<ApiResponse> {
   return caller.get(`${posts}?filter=${encodeURIComponent(filter)}${more}`);
 }
 
@@ -41,9 +41,9 @@ describe('a filter', () => {
     ['created_at <= @now', 40],
     ['views = @request.query.views', 1],
   ])('%s selects %i', async (filter, count) => {
-    const answer = await list(as(), filter, '&per_page=200&views=7');
-    expect(expectOk(answer)).toMatchObject({ total_items: count });
-    expect(answer.body.items).toHaveLength(count);
+    const response = await list(as(), filter, '&per_page=200&views=7');
+    expect(expectOk(response)).toMatchObject({ total_items: count });
+    expect(response.body.items).toHaveLength(count);
   });
 
   it('narrows pages and totals alike, together with the rule', async () => {
@@ -60,8 +60,8 @@ describe('a filter', () => {
     await app.make(notes, { by: user.email });
     await app.make(notes, { by: ofWorkspace.email });
     const asked = (caller: Caller, filter: string) =>
-      caller.get(`${notes}?filter=${encodeURIComponent(filter)}`).then((answer) =>
-        expectOk(answer).total_items
+      caller.get(`${notes}?filter=${encodeURIComponent(filter)}`).then((response) =>
+        expectOk(response).total_items
       );
     for (
       const [caller, own, absent] of [
@@ -89,9 +89,9 @@ describe('a filter', () => {
     ['title = "x"', ' || title = "x"'.repeat(128), 'parse_error', /128/],
     ['title = "', `${'x'.repeat(4_096)}"`, 'parse_error', /4096/],
   ])('%s and so on is refused with its place', async (beginning, rest, code, message) => {
-    const answer = await list(as(), beginning + rest);
-    expectError(answer, 400, code);
-    expect(answer.body.message).toMatch(message);
+    const response = await list(as(), beginning + rest);
+    expectError(response, 400, code);
+    expect(response.body.message).toMatch(message);
   });
 
   it('of many shapes gives the right response, prepared or not', async () => {

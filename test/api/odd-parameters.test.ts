@@ -45,9 +45,13 @@ function pathsOf({ path }: Endpoint, oddity: string): string[] {
 async function ask(endpoint: Endpoint, path: string): Promise<string[]> {
   const { method, body } = endpoint;
   const headers = { Authorization: `Bearer ${own.master.token}` };
-  const answer = await send(serverUrl() + path, { method, headers, ...(body === undefined ? {} : { body }) });
-  const { status, text } = answer;
-  const isAnnounced = announces(method, endpoint.path, { status, code: answer.body.code });
+  const response = await send(serverUrl() + path, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
+  const { status, text } = response;
+  const isAnnounced = announces(method, endpoint.path, { status, code: response.body.code });
   return isAnnounced && status >= 400 && status < 500 ? [] : [`${path}: ${status} ${text}`];
 }
 

@@ -1,7 +1,7 @@
 // Origins of workspaces: from whose pages a cookie counts, and who may name them.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  type Answer,
+  type ApiResponse,
   as,
   expectOk,
   type OwnApp,
@@ -36,12 +36,12 @@ function fromPage(
   method: string,
   path: string,
   { cookie, origin = page }: { cookie: string; origin?: string },
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const body = method === 'GET' ? {} : { body: {} };
   return send(serverUrl() + path, { method, headers: { Origin: origin, Cookie: cookie }, ...body });
 }
 
-const readableWithCookies = ({ headers }: Answer) =>
+const readableWithCookies = ({ headers }: ApiResponse) =>
   headers.get('Access-Control-Allow-Origin') !== null &&
   headers.get('Access-Control-Allow-Credentials') === 'true';
 
@@ -155,11 +155,11 @@ describe('PUT …/origins', () => {
     'a.example',
     'https://u@a.example',
   ])('refuses %s, and names it', async (origin) => {
-    const answer = await own.master.put(`${own.path}/origins`, {
+    const response = await own.master.put(`${own.path}/origins`, {
       origins: ['capacitor://localhost', origin],
     });
-    expectError(answer, 400, 'validation');
-    expect(answer.body.message).toContain('origins.1');
+    expectError(response, 400, 'validation');
+    expect(response.body.message).toContain('origins.1');
   });
 
   it('lets a workspace admin add what policy cors.origins allows, and keep what the master has added', async () => {

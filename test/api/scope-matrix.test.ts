@@ -140,18 +140,18 @@ async function ask(endpoint: Endpoint, token: string | undefined): Promise<strin
   const body = endpoint.form === true ? '--x--' : endpoint.body;
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   if (endpoint.form === true) headers['Content-Type'] = 'multipart/form-data; boundary=x';
-  const answer = await send(serverUrl() + fill(endpoint), {
+  const response = await send(serverUrl() + fill(endpoint), {
     method,
     headers,
     ...(body === undefined ? {} : { body }),
   });
-  const { status, text } = answer;
-  const { code } = answer.body;
+  const { status, text } = response;
+  const { code } = response.body;
   if (!announces(method, endpoint.path, { status, code })) return `not in the description: ${status} ${text}`;
   // The end-users are made up: that they do not exist is found out only behind the gate.
-  if (answer.body.message === 'the bearer of this token is gone') return 'passed';
-  if (status === 401) return answer.body.code === 'unauthorized' ? '401' : text;
-  if (status === 403) return answer.body.code === 'forbidden' ? '403' : text;
+  if (response.body.message === 'the bearer of this token is gone') return 'passed';
+  if (status === 401) return response.body.code === 'unauthorized' ? '401' : text;
+  if (status === 403) return response.body.code === 'forbidden' ? '403' : text;
   const changesNothing = method === 'GET' || endpoint.path === logoutPath;
   if (status >= 500 || (status < 300 && !changesNothing)) return `${status} ${text}`;
   return 'passed';
@@ -180,25 +180,25 @@ describe('what does not exist', () => {
   ];
 
   it.each(ghosts)('scope.matrix: %s is 404 to the master, 403 to others, 401 to nobody', async (path) => {
-    const answers = Object.fromEntries(
+    const responses = Object.fromEntries(
       await Promise.all(
         principals.map(async (name) => [name, (await as(tokens[name]).get(path)).body.code] as const),
       ),
     );
     const wanted = Object.fromEntries(principals.map((name) => [name, 'forbidden']));
-    expect(answers).toEqual({ ...wanted, nobody: 'unauthorized', master: 'workspace_not_found' });
+    expect(responses).toEqual({ ...wanted, nobody: 'unauthorized', master: 'workspace_not_found' });
   });
 
   it('scope.matrix: an app that is missing is 404 to admins of the workspace, 403 to the others', async () => {
     const path = `${own.path}/apps/ghost/collections`;
-    const answers = Object.fromEntries(
+    const responses = Object.fromEntries(
       await Promise.all(
         principals.map(async (name) => [name, (await as(tokens[name]).get(path)).body.code] as const),
       ),
     );
     const wanted = Object.fromEntries(principals.map((name) => [name, 'forbidden']));
     const missing = 'app_not_found';
-    expect(answers).toEqual({
+    expect(responses).toEqual({
       ...wanted,
       'nobody': 'unauthorized',
       'workspace admin': missing,

@@ -21,8 +21,8 @@ describe('setup.race: before the setup', () => {
       nobody.get('/api/workspaces'),
       nobody.get('/nope'),
     ];
-    for (const answer of await Promise.all(refused)) {
-      expect([answer.status, answer.body.code]).toEqual([503, 'uninitialized']);
+    for (const response of await Promise.all(refused)) {
+      expect([response.status, response.body.code]).toEqual([503, 'uninitialized']);
     }
     expect((await nobody.get('/healthz')).body).toEqual({ initialized: false });
     expect((await nobody.get('/readyz')).status).toBe(200);
@@ -39,24 +39,24 @@ describe('setup.race: before the setup', () => {
     ['', 422, 'deserialization'],
     ['"a password"', 422, 'deserialization'],
   ])('refuses %j and stays open', async (body, status, code) => {
-    const answer = await nobody.post('/_/setup', body);
-    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    const response = await nobody.post('/_/setup', body);
+    expect([response.status, response.body.code]).toEqual([status, code]);
     expect((await nobody.get('/healthz')).body).toEqual({ initialized: false });
   });
 });
 
 describe('setup.race', () => {
   it('lets one of 50 requests at once set the password, and gives the others 409', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from(
         { length: 50 },
         (_, index) => nobody.post('/_/setup', { password: `the password ${index}` }),
       ),
     );
-    const won = answers.flatMap(({ status }, index) => status === 201 ? [index] : []);
+    const won = responses.flatMap(({ status }, index) => status === 201 ? [index] : []);
     expect(won).toHaveLength(1);
-    expect(answers[won[0] ?? 0]?.body).toEqual({ initialized: true });
-    const lost = answers.filter(({ status }) => status !== 201);
+    expect(responses[won[0] ?? 0]?.body).toEqual({ initialized: true });
+    const lost = responses.filter(({ status }) => status !== 201);
     expect(lost.map(({ status, body }) => [status, body.code])).toEqual(Array(49).fill([409, 'conflict']));
     const login = (index: number) =>
       nobody.post('/_/auth/admin/login', { username: 'admin', password: `the password ${index}` });
@@ -72,11 +72,11 @@ describe('setup.race', () => {
   });
 
   it('refuses a body of another type before and after', async () => {
-    const answer = await send(`${server.url}/_/setup`, {
+    const response = await send(`${server.url}/_/setup`, {
       method: 'POST',
       body: 'password=a+long+password',
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     });
-    expect([answer.status, answer.body.code]).toEqual([422, 'deserialization']);
+    expect([response.status, response.body.code]).toEqual([422, 'deserialization']);
   });
 });

@@ -21,23 +21,23 @@ const list = '/api/workspaces';
 describe('creating a workspace', () => {
   it('returns it, and makes a v7 UUID when no id is given', async () => {
     const id = newId();
-    const answer = await root.post(list, { id, name: 'Acme' });
-    expect(answer.status).toBe(201);
-    expect(answer.body).toEqual({
+    const response = await root.post(list, { id, name: 'Acme' });
+    expect(response.status).toBe(201);
+    expect(response.body).toEqual({
       id,
       name: 'Acme',
       created_at: expect.stringMatching(timestamp),
-      updated_at: answer.body.created_at,
+      updated_at: response.body.created_at,
     });
     const other = await root.post(list, { name: 'Acme' });
     expect(other.body.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
-    expect((await root.get(`${list}/${id}`)).body).toEqual(answer.body);
+    expect((await root.get(`${list}/${id}`)).body).toEqual(response.body);
   });
 
   it('refuses a taken id and leaves the workspace as it is', async () => {
     const before = await root.get(workspace.path);
-    const answer = await root.post(list, { id: workspace.id, name: 'Other' });
-    expect(answer).toMatchObject({
+    const response = await root.post(list, { id: workspace.id, name: 'Other' });
+    expect(response).toMatchObject({
       status: 409,
       body: { code: 'conflict', message: `workspace "${workspace.id}" already exists` },
     });
@@ -46,15 +46,15 @@ describe('creating a workspace', () => {
 
   it('gives one of many parallel posts of an id the workspace', async () => {
     const id = newId();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => root.post(list, { id, name: 'Race' })),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
   });
 
   it('makes more than there are spares, at once', async () => {
-    const answers = await Promise.all(Array.from({ length: 8 }, () => root.post(list, { name: 'Burst' })));
-    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(201));
+    const responses = await Promise.all(Array.from({ length: 8 }, () => root.post(list, { name: 'Burst' })));
+    expect(responses.map(({ status }) => status)).toEqual(Array(8).fill(201));
   });
 
   it.each([
@@ -116,12 +116,12 @@ describe('listing workspaces', () => {
 describe('renaming a workspace', () => {
   it('changes the name and nothing else, seen at once', async () => {
     const before = (await root.get(workspace.path)).body;
-    const answer = await root.patch(workspace.path, { name: 'Renamed' });
-    expect(answer).toMatchObject({
+    const response = await root.patch(workspace.path, { name: 'Renamed' });
+    expect(response).toMatchObject({
       status: 200,
       body: { ...before, name: 'Renamed', updated_at: expect.any(String) },
     });
-    expect((await root.get(workspace.path)).body).toEqual(answer.body);
+    expect((await root.get(workspace.path)).body).toEqual(response.body);
   });
 
   it('refuses to change the id, and what does not exist', async () => {

@@ -78,11 +78,13 @@ async function fill({ server }: Stage, rows: number): Promise<void> {
 }
 
 async function ask({ server, master }: Stage, query: string): Promise<Response> {
-  const answer = await fetch(`${server.url}${log}?${query}`, {
+  const response = await fetch(`${server.url}${log}?${query}`, {
     headers: { Authorization: `Bearer ${master}` },
   });
-  if (answer.status !== 200) throw new Error(`the log answered ${answer.status}: ${await answer.text()}`);
-  return answer;
+  if (response.status !== 200) {
+    throw new Error(`the log answered ${response.status}: ${await response.text()}`);
+  }
+  return response;
 }
 
 async function totalOf(stage: Stage, query: string): Promise<number> {

@@ -9,7 +9,7 @@ export type CrowdOrder =
   | { do: 'finish'; events: number };
 
 /** What they have seen; times in milliseconds. */
-export interface CrowdAnswer {
+export interface CrowdResponse {
   /** Readers that saw everything. */
   whole: number;
   p50: number;
@@ -74,7 +74,7 @@ class Crowd {
     }
   }
 
-  async finish(events: number): Promise<CrowdAnswer> {
+  async finish(events: number): Promise<CrowdResponse> {
     this.#lastCame = Date.now();
     while (this.#readers.some(({ seen }) => seen < events) && Date.now() - this.#lastCame < patience) {
       await moment();
@@ -130,7 +130,7 @@ function moment(): Promise<void> {
 const crowd = new Crowd();
 process.on('message', (order: CrowdOrder) => {
   if (order.do === 'open') void crowd.open(order).then(() => process.send?.({}));
-  else void crowd.finish(order.events).then((answer) => process.send?.(answer));
+  else void crowd.finish(order.events).then((response) => process.send?.(response));
 });
 // It must not outlive the run that started it.
 process.on('disconnect', () => process.exit());

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { request } from './client.ts';
 import { residentMebibytes } from './proc.ts';
 import { makeWorkspace, withStage } from './stage.ts';
-import { type CrowdAnswer, type CrowdOrder } from './crowd-clients.ts';
+import { type CrowdOrder, type CrowdResponse } from './crowd-clients.ts';
 
 const perRequest = 20;
 /** V8 gives memory back to the system when nothing has happened for eight seconds and longer. */
@@ -26,14 +26,14 @@ interface Crowd {
 class Readers {
   readonly #process = fork(child);
 
-  ask(order: CrowdOrder): Promise<CrowdAnswer> {
+  ask(order: CrowdOrder): Promise<CrowdResponse> {
     this.#process.send(order);
     return new Promise((resolve, reject) => {
       const onExit = (code: number | null) => reject(new Error(`the readers ended with ${code}`));
       this.#process.once('exit', onExit);
-      this.#process.once('message', (answer: CrowdAnswer) => {
+      this.#process.once('message', (response: CrowdResponse) => {
         this.#process.off('exit', onExit);
-        resolve(answer);
+        resolve(response);
       });
     });
   }

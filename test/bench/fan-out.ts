@@ -2,7 +2,7 @@
 // are. Clients check each event's place: one out of order ends the run.
 import { type ChildProcess, fork } from 'node:child_process';
 import {
-  type Answer,
+  type ApiResponse,
   frameLength,
   type Mode,
   type Order,
@@ -13,14 +13,14 @@ import { type Spread, spread } from './statistics.ts';
 
 const child = new URL('../api/realtime/delivery/fan-out-processes.ts', import.meta.url);
 
-function ask(child: ChildProcess, order: Order): Promise<Answer> {
+function ask(child: ChildProcess, order: Order): Promise<ApiResponse> {
   child.send(order);
   return new Promise((resolve, reject) => {
     const onExit = (code: number | null) => reject(new Error(`${order.do}: the child ended with ${code}`));
     child.once('exit', onExit);
-    child.once('message', (answer: Answer) => {
+    child.once('message', (response: ApiResponse) => {
       child.off('exit', onExit);
-      resolve(answer);
+      resolve(response);
     });
   });
 }
@@ -49,7 +49,7 @@ class Pair {
   }
 
   /** Publishes events; deliveries a second by the clock and by the server's CPU time, and ages in milliseconds. */
-  async run(events: number, pace: Pace): Promise<Answer> {
+  async run(events: number, pace: Pace): Promise<ApiResponse> {
     const receiving = ask(this.#clients, { do: 'receive', events });
     const { start = 0, cpu = 0 } = await ask(this.#server, { do: 'publish', events, pace });
     const { end = 0, p50 = 0, p99 = 0, max = 0, disorder = 0 } = await receiving;
@@ -136,7 +136,7 @@ async function ratesOf(
   { streams, perCpuSecond }: Goals,
   { pace, rounds }: { pace: Pace; rounds: number },
 ): Promise<Figure[]> {
-  const results: Record<Mode, Answer[]> = { hub: [], raw: [] };
+  const results: Record<Mode, ApiResponse[]> = { hub: [], raw: [] };
   for (let round = 0; round < rounds; round++) {
     for (const mode of round % 2 === 0 ? (['hub', 'raw'] as const) : (['raw', 'hub'] as const)) {
       results[mode].push(await pairs[mode].run(deliveries / streams, pace));
@@ -187,7 +187,7 @@ async function agesOf(
     goal: { text: `at least ${undisturbed} of the rate when all read`, reached: ratio.median >= undisturbed },
   }];
   for (const [name, ages] of [['all read', aged], ['10 % never read', agedBeside]] as const) {
-    const of = (ages: Answer, which: 'p50' | 'p99') => only(ages[which] ?? Number.NaN);
+    const of = (ages: ApiResponse, which: 'p50' | 'p99') => only(ages[which] ?? Number.NaN);
     const figure = (which: 'p50' | 'p99') => ({
       ...{ name: `20,000/s, ${name}, ${which}`, unit: 'ms' },
       ...{ ours: of(ages, which), baseline: of(agedBare, which) },

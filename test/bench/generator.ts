@@ -104,7 +104,7 @@ function bodyLength(bytes: Buffer, headLength: number): number {
       return parseInt(bytes.toString('latin1', at + header.length, headLength), 10);
     }
   }
-  throw new Error('an answer has no Content-Length');
+  throw new Error('a response has no Content-Length');
 }
 
 async function run(plan: Plan): Promise<LoadResult> {

@@ -111,9 +111,9 @@ async function measureTrip(plan: RunnerPlan): Promise<number> {
     const times: number[] = [];
     for (let id = 0; id < trips; id++) {
       const sent = performance.now();
-      const answer = once(lines, 'line');
+      const response = once(lines, 'line');
       socket.write(JSON.stringify({ id, record: sample }));
-      await answer;
+      await response;
       times.push((performance.now() - sent) * 1_000);
     }
     return percentile(times.slice(trips / 2), 0.5);

@@ -3,7 +3,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-type Answer<Result> = { type: 'result'; result: Result } | { type: 'failed'; reason: string };
+type ApiResponse<Result> = { type: 'result'; result: Result } | { type: 'failed'; reason: string };
 
 /** A process that carries out one plan at a time. */
 export interface LoadProcess<Plan, Result> {
@@ -17,9 +17,9 @@ export function startLoadProcess<Plan extends object, Result>(program: string): 
   const child = fork(new URL(program, import.meta.url), { detached: true });
   return {
     async run(plan) {
-      const answer = nextAnswer<Result>(child, program);
+      const response = nextResponse<Result>(child, program);
       child.send(plan);
-      const message = await answer;
+      const message = await response;
       if (message.type === 'failed') throw new Error(`${program}: ${message.reason}`);
       return message.result;
     },
@@ -35,23 +35,23 @@ export function startLoadProcess<Plan extends object, Result>(program: string): 
 export function carryOut<Plan, Result>(run: (plan: Plan) => Promise<Result>): void {
   process.once('disconnect', () => process.exit());
   process.on('message', (plan: Plan) => {
-    const answer = (message: Answer<Result>) => process.send?.(message);
+    const response = (message: ApiResponse<Result>) => process.send?.(message);
     run(plan).then(
-      (result) => answer({ type: 'result', result }),
+      (result) => response({ type: 'result', result }),
       (error: unknown) =>
-        answer({ type: 'failed', reason: error instanceof Error ? error.message : String(error) }),
+        response({ type: 'failed', reason: error instanceof Error ? error.message : String(error) }),
     );
   });
 }
 
-function nextAnswer<Result>(child: ChildProcess, program: string): Promise<Answer<Result>> {
+function nextResponse<Result>(child: ChildProcess, program: string): Promise<ApiResponse<Result>> {
   return new Promise((resolve, reject) => {
     const onExit = (code: number | null) => reject(new Error(`${program} ended with code ${code}`));
     child.once('exit', onExit);
     child.once('message', (message) => {
       child.off('exit', onExit);
       // Both ends of this channel are ours.
-      resolve(message as Answer<Result>);
+      resolve(message as ApiResponse<Result>);
     });
   });
 }

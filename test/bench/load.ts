@@ -14,7 +14,7 @@ export interface Plan {
   /** Keep-alive connections, each with one request in flight. */
   connections: number;
   seconds: number;
-  /** How long a connection rests after each answer, as people do; without it, it does not. */
+  /** How long a connection rests after each response, as people do; without it, it does not. */
   pauseMilliseconds?: number;
 }
 
@@ -27,7 +27,7 @@ export interface LoadResult {
   p99: number;
 }
 
-/** A generator process; a run throws when an answer was not a 2xx, or a connection broke. */
+/** A generator process; a run throws when a response was not a 2xx, or a connection broke. */
 export type Generator = LoadProcess<Plan, LoadResult>;
 
 /** Starts one. */

@@ -1,4 +1,4 @@
-// Logins: how many a second, what a storm of them leaves of record reads, and what the time of an answer gives away.
+// Logins: how many a second, what a storm of them leaves of record reads, and what the time of a response gives away.
 import { randomUUID } from 'node:crypto';
 import type { Figure, Findings } from './findings.ts';
 import { type HashMaker, rawHashRate } from './hash-rate.ts';
@@ -35,7 +35,8 @@ export async function benchLogins(pace: LoginPace): Promise<Findings> {
     const timing = await timingOf(stage, emails, pace);
     return {
       bench: 'logins',
-      title: 'logins a second, record reads (200 a second) during storms of 200 logins, and times of answers',
+      title:
+        'logins a second, record reads (200 a second) during storms of 200 logins, and times of responses',
       sides: ['ours', 'baseline'],
       figures: [...stormFigures(storms), ...rate, ...timing],
       raw: storms,

@@ -22,8 +22,8 @@ export async function profile<Result>(
     await command(socket, 1, 'Profiler.enable');
     await command(socket, 2, 'Profiler.start');
     const result = await work();
-    const answer = await command(socket, 3, 'Profiler.stop');
-    await writeFile(file, JSON.stringify(answer['profile']));
+    const response = await command(socket, 3, 'Profiler.stop');
+    await writeFile(file, JSON.stringify(response['profile']));
     return result;
   } finally {
     socket.close();
@@ -33,8 +33,8 @@ export async function profile<Result>(
 /** The inspector opens some time after the signal, without a word to us. */
 async function debuggerUrl(): Promise<string> {
   for (let attempt = 0; attempt < patience; attempt++) {
-    const answer = await fetch(inspector).catch(() => undefined);
-    const targets: unknown = await answer?.json();
+    const response = await fetch(inspector).catch(() => undefined);
+    const targets: unknown = await response?.json();
     if (Array.isArray(targets)) return String(targets[0]?.webSocketDebuggerUrl);
     await pause(20);
   }

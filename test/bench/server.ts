@@ -76,8 +76,8 @@ export async function startServer(
   });
   closeSync(descriptor);
   const url = await urlIn(log, () => child.exitCode !== null);
-  const answer = await fetch(`${url}/healthz`);
-  await answer.text();
+  const response = await fetch(`${url}/healthz`);
+  await response.text();
   const startedIn = performance.now() - started;
   const pid = child.pid ?? Number.NaN;
   const apiPid = findDescendant(pid, join('api', 'main.ts'));

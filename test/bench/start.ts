@@ -32,7 +32,7 @@ export async function benchStart({ starts, fleet }: StartPace): Promise<Findings
     const residentMany = await restingMemory(dataDir);
     return {
       bench: 'start',
-      title: 'from the command to the first answer, and resident memory of supervisor and API at rest',
+      title: 'from the command to the first response, and resident memory of supervisor and API at rest',
       figures: [
         figure('first start', first, { unit: 'ms', most: 10_000 }),
         figure('with 1 workspace', one, { unit: 'ms', most: 1_500 }),

@@ -6,24 +6,24 @@ import { carryOut } from './load-process.ts';
 /** Who asks for what. */
 export interface StormPlan {
   port: number;
-  /** Whole HTTP/1.1 requests: one storm sends them all. When all have their answers, the next one begins. */
+  /** Whole HTTP/1.1 requests: one storm sends them all. When all have their responses, the next one begins. */
   requests: readonly string[];
   /** Storms begin until so many are over. */
   seconds: number;
 }
 
-/** How many answers there were, by status. */
-export type StormAnswers = Record<string, number>;
+/** How many responses there were, by status. */
+export type StormResponses = Record<string, number>;
 
-async function run({ port, requests, seconds }: StormPlan): Promise<StormAnswers> {
+async function run({ port, requests, seconds }: StormPlan): Promise<StormResponses> {
   const until = performance.now() + seconds * 1_000;
-  const answers: StormAnswers = {};
+  const responses: StormResponses = {};
   const rendered = requests.map((request) => Buffer.from(request));
   while (performance.now() < until) {
     const statuses = await Promise.all(rendered.map((request) => ask(port, request)));
-    for (const status of statuses) answers[status] = (answers[status] ?? 0) + 1;
+    for (const status of statuses) responses[status] = (responses[status] ?? 0) + 1;
   }
-  return answers;
+  return responses;
 }
 
 /** Answers the status. The connection ends with the head: nobody asks what else there is. */

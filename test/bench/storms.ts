@@ -6,7 +6,7 @@ import { startLoadProcess } from './load-process.ts';
 import { beginPeak, peakMebibytes } from './proc.ts';
 import { calmReads, type RecordStage } from './stage.ts';
 import { spread } from './statistics.ts';
-import type { StormAnswers, StormPlan } from './storm-clients.ts';
+import type { StormPlan, StormResponses } from './storm-clients.ts';
 
 /** One round. */
 export interface StormRound {
@@ -16,7 +16,7 @@ export interface StormRound {
   /** The same, of loops that walk as much memory as a hash does. */
   walked: LoadResult;
   busy: LoadResult;
-  answers: StormAnswers;
+  responses: StormResponses;
   /** By how much the API grew at most. */
   mebibytes: number;
 }
@@ -28,7 +28,7 @@ export async function readBesideStorms(
   { rounds, seconds }: { rounds: number; seconds: number },
 ): Promise<StormRound[]> {
   const generator = startGenerator();
-  const clients = startLoadProcess<StormPlan, StormAnswers>('storm-clients.ts');
+  const clients = startLoadProcess<StormPlan, StormResponses>('storm-clients.ts');
   const { port, apiPid } = stage.server;
   const reads = () => generator.run(calmReads(stage, seconds));
   const found: StormRound[] = [];
@@ -39,8 +39,8 @@ export async function readBesideStorms(
       const floor = await besideBusyLoops(reads);
       const walked = await besideBusyLoops(reads, { walking: true });
       const before = beginPeak(apiPid);
-      const [busy, answers] = await Promise.all([reads(), clients.run({ port, requests, seconds })]);
-      found.push({ calm, floor, walked, busy, answers, mebibytes: peakMebibytes(apiPid) - before });
+      const [busy, responses] = await Promise.all([reads(), clients.run({ port, requests, seconds })]);
+      found.push({ calm, floor, walked, busy, responses, mebibytes: peakMebibytes(apiPid) - before });
     }
   } finally {
     await generator.stop();

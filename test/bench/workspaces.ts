@@ -60,7 +60,7 @@ function figuresOf(withSpares: readonly Run[], without: readonly Run[]): Figure[
     figure('create, spares ready', withSpares.map(({ untilRecord }) => untilRecord), 50),
     ...steps,
     figure('create, no spares', without.map(({ untilRecord }) => untilRecord), 250),
-    figure('delete, to the answer', [...withSpares, ...without].map(({ deletion }) => deletion), 50),
+    figure('delete, to the response', [...withSpares, ...without].map(({ deletion }) => deletion), 50),
   ];
 }
 

@@ -2,7 +2,11 @@
 import { as, expectOk } from '../harness/api.ts';
 
 /** Whether an operation announces a status, and for an error its code. */
-export type Announces = (method: string, path: string, answer: { status: number; code?: unknown }) => boolean;
+export type Announces = (
+  method: string,
+  path: string,
+  response: { status: number; code?: unknown },
+) => boolean;
 
 interface Described {
   $ref?: string;

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { inject } from 'vitest';
 
-/** An answer, its body already read. */
-export interface Answer {
+/** A response, its body already read. */
+export interface ApiResponse {
   status: number;
   headers: Headers;
   // deno-lint-ignore no-explicit-any
@@ -15,11 +15,11 @@ export interface Answer {
 /** Sends requests as one principal. Paths are relative to the server. */
 export interface Caller {
   token: string | undefined;
-  get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  patch(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  delete(path: string, headers?: Record<string, string>): Promise<Answer>;
+  get(path: string, headers?: Record<string, string>): Promise<ApiResponse>;
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>;
+  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>;
+  patch(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>;
+  delete(path: string, headers?: Record<string, string>): Promise<ApiResponse>;
 }
 
 /** The URL of the shared server. */
@@ -31,7 +31,7 @@ export function serverUrl(): string {
 export async function send(
   url: string,
   init: { method: string; body?: unknown; headers?: Record<string, string> },
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const { method, body, headers = {} } = init;
   const isText = typeof body === 'string';
   const response = await fetch(url, {
@@ -68,12 +68,12 @@ export function as(token?: string, url: string = serverUrl()): Caller {
   };
 }
 
-/** The answer to what is sent, once the server is not too busy for it: many logins at once stand in line for a while only. */
-export async function patiently(send: () => Promise<Answer>): Promise<Answer> {
+/** The response to what is sent, once the server is not too busy for it: many logins at once stand in line for a while only. */
+export async function patiently(send: () => Promise<ApiResponse>): Promise<ApiResponse> {
   for (;;) {
-    const answer = await send();
-    const seconds = Number(answer.headers.get('Retry-After'));
-    if (answer.status !== 503 || seconds === 0) return answer;
+    const response = await send();
+    const seconds = Number(response.headers.get('Retry-After'));
+    if (response.status !== 503 || seconds === 0) return response;
     await pause(seconds * 1_000);
   }
 }
@@ -81,8 +81,8 @@ export async function patiently(send: () => Promise<Answer>): Promise<Answer> {
 /** The master admin, freshly logged in. */
 export async function master(): Promise<Caller> {
   const credentials = { username: 'admin', password: inject('server').masterPassword };
-  const answer = await patiently(() => as().post('/_/auth/admin/login', credentials));
-  return as(expectOk(answer).access_token);
+  const response = await patiently(() => as().post('/_/auth/admin/login', credentials));
+  return as(expectOk(response).access_token);
 }
 
 /** A workspace of the test file's own, removed by nobody: the server's data dies with the run. */
@@ -132,7 +132,7 @@ export async function ownWorkspace(): Promise<OwnWorkspace> {
 }
 
 /** The body of a 2xx answer; any other ends the test with what the server said. */
-export function expectOk(answer: Answer): Answer['body'] {
-  if (answer.status < 200 || answer.status > 299) throw new Error(`${answer.status} ${answer.text}`);
-  return answer.body;
+export function expectOk(response: ApiResponse): ApiResponse['body'] {
+  if (response.status < 200 || response.status > 299) throw new Error(`${response.status} ${response.text}`);
+  return response.body;
 }

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request as open } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
-import type { Answer } from './api.ts';
+import type { ApiResponse } from './api.ts';
 
 /** What to send. A body is sent as JSON. */
 export interface HostedRequest {
@@ -17,7 +17,7 @@ export async function sendAtHost(
   host: string,
   path: string,
   { method = 'GET', headers = {}, body }: HostedRequest = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const { hostname, port } = new URL(url);
   const type: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'application/json' };
   const all = { Host: host, ...type, ...headers };

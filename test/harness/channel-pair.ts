@@ -28,7 +28,7 @@ export interface ChannelPair {
 
 interface PairOptions {
   /** What the API answers the calls of hook code; null unless it is given. */
-  answer?: (method: string) => Promise<unknown>;
+  response?: (method: string) => Promise<unknown>;
   /** Whether the runner says that it is ready. */
   greets?: boolean;
 }
@@ -40,7 +40,7 @@ export function channelPairs(): (options?: PairOptions) => Promise<ChannelPair> 
   beforeAll(() => new Promise<void>((resolve) => server.listen(path, resolve)));
   afterAll(() => rmSync(dirname(path), { recursive: true }));
 
-  return async ({ answer = () => Promise.resolve(null), greets = true } = {}) => {
+  return async ({ response = () => Promise.resolve(null), greets = true } = {}) => {
     const arrived = once(server, 'connection');
     const runner = connect(path);
     const [socket]: Socket[] = await arrived;
@@ -61,7 +61,7 @@ export function channelPairs(): (options?: PairOptions) => Promise<ChannelPair> 
     const event = (milliseconds = 5_000) => {
       const asked = new UnaryInvocation(performance.now() + milliseconds, (call) => {
         calls.push(call.method);
-        return answer(call.method);
+        return response(call.method);
       });
       channel.begin(asked, (id): ToRunner => ({ type: 'cancel', id }));
       return asked.result.then(({ outcome }) => outcome, (error: Error) => error.message);

@@ -1,5 +1,5 @@
 // Hook files whose types are to be checked.
-import { type Answer, expectOk, type OwnApp } from './api.ts';
+import { type ApiResponse, expectOk, type OwnApp } from './api.ts';
 import { startServer } from './server.ts';
 import { makeShop, setUp } from './set-up.ts';
 
@@ -11,11 +11,15 @@ export async function checkingServer(): Promise<{ app: OwnApp; stop: () => Promi
 }
 
 /** Puts a file, and again for as long as a busy machine takes too long to check it. */
-export async function putChecked(app: OwnApp, filename: string, source: string): Promise<Answer['body']> {
+export async function putChecked(
+  app: OwnApp,
+  filename: string,
+  source: string,
+): Promise<ApiResponse['body']> {
   for (;;) {
     const before = await unchecked(app);
-    const answer = expectOk(await app.admin.put(`${app.path}/hooks/${filename}`, { source }));
-    if (await unchecked(app) === before) return answer;
+    const response = expectOk(await app.admin.put(`${app.path}/hooks/${filename}`, { source }));
+    if (await unchecked(app) === before) return response;
   }
 }
 

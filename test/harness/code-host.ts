@@ -21,7 +21,7 @@ export interface CodeHost {
     authorizeUrl: string,
     account: { id: number; emails: HostedEmail[] },
   ): { code: string; state: string };
-  /** Stands in for the real answer of a path. */
+  /** Stands in for the real response of a path. */
   spoil(path: string, listener: RequestListener): void;
   /** Bodies that the token endpoint was sent. */
   readonly exchanges: readonly URLSearchParams[];
@@ -42,11 +42,9 @@ export async function startCodeHost(): Promise<CodeHost> {
     const { pathname } = new URL(request.url ?? '', 'http://host');
     const special = spoilt.get(pathname);
     if (special !== undefined) return special(request, response);
-    const answer = pathname === '/token'
-      ? desk.exchange(await formOf(request))
-      : desk.tell(pathname, request);
-    response.writeHead(answer === undefined ? 401 : 200, { 'Content-Type': 'application/json' });
-    response.end(JSON.stringify(answer ?? { message: 'Bad credentials' }));
+    const body = pathname === '/token' ? desk.exchange(await formOf(request)) : desk.tell(pathname, request);
+    response.writeHead(body === undefined ? 401 : 200, { 'Content-Type': 'application/json' });
+    response.end(JSON.stringify(body ?? { message: 'Bad credentials' }));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -37,7 +37,7 @@ export async function follow(
 ): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), 'bulkhead-reader-'));
   if (server !== undefined) await symlink(server.dataDir, join(home, 'data'));
-  // Each answer on a line of its own.
+  // Each response on a line of its own.
   await writeFile(join(home, '.curlrc'), 'write-out = "\\n"\n');
   const replaced = {
     ...(server === undefined ? {} : {

@@ -18,7 +18,7 @@ export function testEgress({ hosts = 'loopback', ownPorts = [], resolve }: Egres
   return egress;
 }
 
-/** The status of an answer, or why there is none. How long it may take is the test's to say: a busy machine takes long. */
+/** The status of a response, or why there is none. How long it may take is the test's to say: a busy machine takes long. */
 export async function ask(
   egress: Egress,
   url: string,

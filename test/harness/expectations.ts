@@ -24,19 +24,19 @@ export function expectStandingHeaders(headers: Headers): void {
 
 /** An error: exactly `{ code, message }`, and `errors` if it is about members, with a code of the table, in JSON, giving nothing away. */
 export function expectError(
-  answer: { status: number; headers: Headers; text: string },
+  response: { status: number; headers: Headers; text: string },
   status: number,
   code: string,
 ): void {
-  expect({ status: answer.status, text: answer.text }).toMatchObject({ status });
-  expectStandingHeaders(answer.headers);
-  expect(answer.headers.get('Content-Type')).toMatch(/^application\/json/);
-  const { errors = [aboutMember], ...body }: { errors?: unknown[] } = JSON.parse(answer.text);
+  expect({ status: response.status, text: response.text }).toMatchObject({ status });
+  expectStandingHeaders(response.headers);
+  expect(response.headers.get('Content-Type')).toMatch(/^application\/json/);
+  const { errors = [aboutMember], ...body }: { errors?: unknown[] } = JSON.parse(response.text);
   expect(body).toEqual({ code, message: expect.any(String) });
   expect(errors.length).toBeGreaterThan(0);
   for (const error of errors) expect(error).toEqual(aboutMember);
   expect(Object.keys(errorCodes)).toContain(code);
-  expect(answer.text).not.toMatch(
+  expect(response.text).not.toMatch(
     /\bat .+:\d+:\d+|node_modules|\.ts\b|select |insert into|postgres|StorageError/i,
   );
 }

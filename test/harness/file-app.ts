@@ -71,16 +71,16 @@ export function put(
   });
 }
 
-/** The same, and the answer's body. Throws for any answer but 201. */
+/** The same, and the response's body. Throws for any answer but 201. */
 export async function upload(
   caller: Caller,
   app: Pick<OwnApp, 'path'>,
   bytes: Uint8Array | string,
   sent: Sent = {},
 ) {
-  const answer = await put(caller, app, bytes, sent);
-  const text = await answer.text();
-  if (answer.status !== 201) throw new Error(`${answer.status} ${text}`);
+  const response = await put(caller, app, bytes, sent);
+  const text = await response.text();
+  if (response.status !== 201) throw new Error(`${response.status} ${text}`);
   return JSON.parse(text);
 }
 

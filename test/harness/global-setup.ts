@@ -39,12 +39,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
       hooks: { type_check: false },
     },
   });
-  const answer = await fetch(`${server.url}/_/setup`, {
+  const response = await fetch(`${server.url}/_/setup`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ password: masterPassword }),
   });
-  if (answer.status !== 201) throw new Error(`setup answered ${answer.status}: ${await answer.text()}`);
+  if (response.status !== 201) throw new Error(`setup answered ${response.status}: ${await response.text()}`);
   project.provide('server', { url: server.url, dataDir: server.dataDir, masterPassword });
   return async () => {
     await server.stop();

@@ -29,9 +29,9 @@ export async function killApi(pid: number): Promise<void> {
 export async function untilBack(server: TestServer): Promise<number> {
   for (;;) {
     // A refused connection is what is waited out.
-    const answer = await fetch(`${server.url}/readyz`).catch(() => undefined);
-    await answer?.arrayBuffer();
-    if (answer?.status === 200) break;
+    const response = await fetch(`${server.url}/readyz`).catch(() => undefined);
+    await response?.arrayBuffer();
+    if (response?.status === 200) break;
     await pause(10);
   }
   // The supervisor may hear later than we that it is ready.

@@ -1,5 +1,5 @@
 // Sign-ins by a provider, from the app's side.
-import { type Answer, as, expectOk, type OwnWorkspace } from './api.ts';
+import { type ApiResponse, as, expectOk, type OwnWorkspace } from './api.ts';
 import type { OpenIdPeer, SentBack } from './openid.ts';
 
 /** A provider as it is set up: where it is, and who one is there. */
@@ -22,7 +22,11 @@ export async function useProvider(
 }
 
 /** Asks where to send somebody. */
-export async function authorize(own: OwnWorkspace, name: string, uri: string = redirectUri): Promise<Answer> {
+export async function authorize(
+  own: OwnWorkspace,
+  name: string,
+  uri: string = redirectUri,
+): Promise<ApiResponse> {
   return await as().get(`${own.path}/auth/oauth/${name}/authorize?redirect_uri=${encodeURIComponent(uri)}`);
 }
 
@@ -47,7 +51,7 @@ export async function redeem(
     app?: string;
     url?: string;
   },
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const { url: _url, ...body } = more;
   return await as().post(`${own.path}/auth/oauth/${name}/callback`, { code, state, ...body });
 }
@@ -57,6 +61,6 @@ export async function signInBy(
   own: OwnWorkspace,
   name: string,
   at: { peer: OpenIdPeer; login: string },
-): Promise<Answer> {
+): Promise<ApiResponse> {
   return await redeem(own, name, await visit(own, name, at));
 }

@@ -39,8 +39,8 @@ export async function profileApp(): Promise<ProfileApp> {
       return `${collections}/${id}/records`;
     },
     login: async (email) => {
-      const answer = await as().post(`${workspace.path}/auth/users/login`, { email, password });
-      return as(expectOk(answer).access_token);
+      const response = await as().post(`${workspace.path}/auth/users/login`, { email, password });
+      return as(expectOk(response).access_token);
     },
     usersNamed: async (email) =>
       expectOk(await workspace.admin.get(`${workspace.path}/users?q=${encodeURIComponent(email)}`)).items,

@@ -2,19 +2,19 @@
 import { connect } from 'node:net';
 
 /** What a connection gave until the other side closed it. */
-export interface RawAnswer {
-  /** Of the first answer; 0 when there was none. */
+export interface RawResponse {
+  /** Of the first response; 0 when there was none. */
   status: number;
   headers: Headers;
   body: string;
-  /** Everything, when there was more than one answer. */
+  /** Everything, when there was more than one response. */
   text: string;
   /** Milliseconds until the connection was closed. */
   milliseconds: number;
 }
 
 /** Sends bytes, and waits until the server closes the connection (or, with `until`, until that text has come). */
-export function sendRaw(url: string, bytes: string | Buffer, until?: string): Promise<RawAnswer> {
+export function sendRaw(url: string, bytes: string | Buffer, until?: string): Promise<RawResponse> {
   const { hostname, port } = new URL(url);
   const started = performance.now();
   return new Promise((resolve, reject) => {
@@ -35,7 +35,7 @@ export function sendRaw(url: string, bytes: string | Buffer, until?: string): Pr
   });
 }
 
-function parse(text: string): Pick<RawAnswer, 'status' | 'headers' | 'body'> {
+function parse(text: string): Pick<RawResponse, 'status' | 'headers' | 'body'> {
   const end = text.indexOf('\r\n\r\n');
   const [first = '', ...lines] = (end === -1 ? text : text.slice(0, end)).split('\r\n');
   const headers = new Headers(

@@ -96,7 +96,7 @@ interface Asked {
   md5: string | string[] | undefined;
 }
 
-/** An answer. */
+/** A response. */
 export interface Said {
   status: number;
   xml?: string;

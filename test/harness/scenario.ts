@@ -4,7 +4,7 @@ import { unlimitedPermits } from '../../storage/connections/permits.ts';
 import { Pool, type Sql } from '../../storage/connections/pool.ts';
 import { expect } from 'vitest';
 import {
-  type Answer,
+  type ApiResponse,
   as,
   type Caller,
   expectOk,
@@ -72,8 +72,8 @@ export const title = { name: 'title', kind: 'text' };
 export const owner = { name: 'owner', kind: 'relation', target: 'users' };
 
 /** The titles of the records of a list. */
-export function titlesOf(answer: Answer): string[] {
-  return expectOk(answer).items.map(({ fields }: { fields: { title: string } }) => fields.title);
+export function titlesOf(response: ApiResponse): string[] {
+  return expectOk(response).items.map(({ fields }: { fields: { title: string } }) => fields.title);
 }
 
 /** Makes an app, in a workspace of its own unless one is given, with collections, rules and hooks. */

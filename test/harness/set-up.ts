@@ -11,8 +11,8 @@ export async function setUp(url: string): Promise<Caller> {
   expectOk(await anyone.post('/_/setup', { password: masterPassword }));
   // Of several processes, those that did not answer that hear of it within 300 ms. So many connections are of all of them.
   await vi.waitFor(async () => {
-    const answers = await Promise.all(Array.from({ length: 10 }, () => anyone.get('/_/auth/jwks.json')));
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    const responses = await Promise.all(Array.from({ length: 10 }, () => anyone.get('/_/auth/jwks.json')));
+    expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(200));
   }, { timeout: 20_000, interval: 100 });
   return await logInMaster(url);
 }

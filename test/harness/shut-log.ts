@@ -2,13 +2,13 @@
 import { expect } from 'vitest';
 import type { Connection } from '../../storage/connections/pool.ts';
 import type { ServerSchema } from '../../storage/sessions.ts';
-import type { Answer } from './api.ts';
+import type { ApiResponse } from './api.ts';
 
 /** Something that is written down when it is done. */
 export interface Act {
-  ask: () => Promise<Answer>;
+  ask: () => Promise<ApiResponse>;
   /** What the act would change, and is the same after it was refused. */
-  see: () => Promise<Answer>;
+  see: () => Promise<ApiResponse>;
 }
 
 /** Asks while the log is shut, as only its owner can do it, and looks before and after. */
@@ -22,8 +22,8 @@ export async function askInVain(
     );
   const before = await see();
   await alter('add constraint shut check (false) not valid');
-  const answer = await ask().finally(() => alter('drop constraint shut'));
-  expect(answer.status).toBeGreaterThanOrEqual(400);
+  const response = await ask().finally(() => alter('drop constraint shut'));
+  expect(response.status).toBeGreaterThanOrEqual(400);
   const after = await see();
   expect([after.status, after.body]).toEqual([before.status, before.body]);
 }

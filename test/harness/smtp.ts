@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SMTPServer } from 'smtp-server';
 import { vi } from 'vitest';
 
-/** Longer than any other answer may take. */
+/** Longer than any other response may take. */
 const thoughtMilliseconds = 10_500;
 
 /** How it treats what it is sent: RFC 5321 section 4.2.1. */
@@ -117,7 +117,7 @@ function connectionsOf({ server }: SMTPServer): ReadonlyMap<number, Socket> {
   return open;
 }
 
-/** One line of an answer after another, and never the last (RFC 5321 section 4.2.1). */
+/** One line of a response after another, and never the last (RFC 5321 section 4.2.1). */
 function trickle(socket: Socket | undefined): void {
   const timer = setInterval(() => socket?.write('250-one moment\r\n'), 50);
   socket?.once('close', () => clearInterval(timer));

@@ -1,7 +1,7 @@
 // A server with something in it: set up, with a workspace, an app and a collection to write to.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Answer, as, type Caller, expectOk } from './api.ts';
+import { type ApiResponse, as, type Caller, expectOk } from './api.ts';
 import { makeShop, setUp } from './set-up.ts';
 
 /** Limits that no test reaches by accident. */
@@ -13,8 +13,8 @@ export interface Storefront {
   /** `/api/workspaces/acme/apps/shop/collections/orders/records` */
   records: string;
   /** Writes a record under an id of the caller's. */
-  write(id: string): Promise<Answer>;
-  read(id: string): Promise<Answer>;
+  write(id: string): Promise<ApiResponse>;
+  read(id: string): Promise<ApiResponse>;
   /** The same after a restart, at another address. */
   at(url: string): Storefront;
 }
@@ -44,7 +44,7 @@ function at(url: string, token: string | undefined): Storefront {
 export interface Journal {
   /** Ids whose write was answered 201. */
   acknowledged: string[];
-  /** Every other answer; a connection that broke is status 0. */
+  /** Every other response; a connection that broke is status 0. */
   refused: { status: number; retryAfter: string | null; at: number }[];
 }
 
@@ -59,11 +59,11 @@ export function writeUntilStopped(
     while (going) {
       const id = randomUUID();
       // A broken connection says nothing of whether the record was written.
-      const answer = await store.write(id).catch(() => undefined);
-      if (answer?.status === 201) journal.acknowledged.push(id);
+      const response = await store.write(id).catch(() => undefined);
+      if (response?.status === 201) journal.acknowledged.push(id);
       else {
-        const retryAfter = answer?.headers.get('retry-after') ?? null;
-        journal.refused.push({ status: answer?.status ?? 0, retryAfter, at: performance.now() });
+        const retryAfter = response?.headers.get('retry-after') ?? null;
+        journal.refused.push({ status: response?.status ?? 0, retryAfter, at: performance.now() });
         // A turn of the event loop, so that a refused connection does not become a busy loop.
         await pause(5);
       }

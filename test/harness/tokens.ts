@@ -1,5 +1,5 @@
 // Reading and forging access tokens.
-import type { Answer } from './api.ts';
+import type { ApiResponse } from './api.ts';
 
 /** The claims that every token has, and some. */
 export interface Claims {
@@ -24,7 +24,7 @@ export function headerOf(token: string | undefined): { alg: string; typ: string;
 }
 
 /** The session cookies that a response sets, as they are written; not the one of a known client, which outlives sessions. */
-export function cookiesOf({ headers }: Answer): string[] {
+export function cookiesOf({ headers }: ApiResponse): string[] {
   return headers.getSetCookie().filter((cookie) => !/^\w+_kc=/.test(cookie));
 }
 

@@ -1,6 +1,6 @@
 // A server of two API processes on one port, and requests of which either may get any.
 import { vi } from 'vitest';
-import { type Answer, expectOk, send } from './api.ts';
+import { type ApiResponse, expectOk, send } from './api.ts';
 import { startServer, type TestServer } from './server.ts';
 
 /** What a request may carry. */
@@ -16,7 +16,7 @@ export interface Pair {
   /** Those of its collection `notes`. */
   records: string;
   /** Asks as the master admin. */
-  ask(method: string, path: string, body?: unknown): Promise<Answer>;
+  ask(method: string, path: string, body?: unknown): Promise<ApiResponse>;
   stop(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export async function askEither(
   url: string,
   method: string,
   { body, token }: Carried = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   return await send(url, {
     method,
     ...(body === undefined ? {} : { body }),
@@ -42,10 +42,10 @@ export async function askEither(
   });
 }
 
-/** Asks again and again until every one of 20 requests at once gets an answer that will do. */
+/** Asks again and again until every one of 20 requests at once gets a response that will do. */
 export async function untilBoth(
-  ask: () => Promise<Answer>,
-  isGood: (answer: Answer) => boolean,
+  ask: () => Promise<ApiResponse>,
+  isGood: (response: ApiResponse) => boolean,
 ): Promise<void> {
   await vi.waitUntil(async () => (await Promise.all(Array.from({ length: 20 }, ask))).every(isGood), {
     timeout: 2_000,

@@ -1,25 +1,28 @@
 // Who waits for whom in the database.
 import type { Pool, Sql } from '../../storage/connections/pool.ts';
-import type { Answer } from './api.ts';
+import type { ApiResponse } from './api.ts';
 
 /** What changes, what is asked meanwhile, and what is done at last. */
 export type Meanwhile = [
   change: (sql: Sql) => Promise<unknown>,
-  ask: () => Promise<Answer>,
+  ask: () => Promise<ApiResponse>,
   atLast?: (sql: Sql) => Promise<unknown>,
 ];
 
-/** The answer to what is asked during a transaction, which ends, after `atLast`, when the asker waits for it or is answered. */
-export async function answerMeanwhile(pool: Pool, ...[change, ask, atLast]: Meanwhile): Promise<Answer> {
+/** The response to what is asked during a transaction, which ends, after `atLast`, when the asker waits for it or is answered. */
+export async function responseMeanwhile(
+  pool: Pool,
+  ...[change, ask, atLast]: Meanwhile
+): Promise<ApiResponse> {
   let isOver = false;
   const answering = await pool.transaction(async (sql) => {
     await change(sql);
-    const answer = ask().finally(() => isOver = true);
+    const response = ask().finally(() => isOver = true);
     while (!isOver && !await somebodyWaits(sql));
     await atLast?.(sql);
-    return { answer };
+    return { response };
   });
-  return await answering.answer;
+  return await answering.response;
 }
 
 /** Whether anybody waits for the end of this transaction. */

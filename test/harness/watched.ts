@@ -1,7 +1,7 @@
 // Collections that tests write to and watch as a client would.
 import { randomUUID } from 'node:crypto';
 import { type Ask, type EventClient, openEvents } from '../api/realtime/event-client.ts';
-import { type Answer, expectOk, serverUrl } from './api.ts';
+import { type ApiResponse, expectOk, serverUrl } from './api.ts';
 import type { Rules, Scenario } from './scenario.ts';
 
 /** Fields of a watched collection when none are given. */
@@ -15,9 +15,9 @@ export interface Watched {
   /** Path of its events. */
   events: string;
   watch(ask?: Ask): Promise<EventClient>;
-  create(input?: Record<string, unknown>): Promise<Answer['body']>;
-  change(id: string, input: Record<string, unknown>): Promise<Answer['body']>;
-  remove(id: string): Promise<Answer['body']>;
+  create(input?: Record<string, unknown>): Promise<ApiResponse['body']>;
+  change(id: string, input: Record<string, unknown>): Promise<ApiResponse['body']>;
+  remove(id: string): Promise<ApiResponse['body']>;
 }
 
 /** Makes a collection under a name that no other test has. */

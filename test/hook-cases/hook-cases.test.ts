@@ -44,10 +44,10 @@ describe('a hook that misbehaves', () => {
 
     const records = `${path}/collections/orders/records`;
     const began = performance.now();
-    const answer = await admin.post(records, { title: 'go' });
+    const response = await admin.post(records, { title: 'go' });
     expect(performance.now() - began).toBeLessThan(patience);
-    expect([expected.status].flat()).toContain(answer.status === 201 ? 200 : answer.status);
-    if (expected.code !== undefined) expect([expected.code].flat()).toContain(answer.body.code);
+    expect([expected.status].flat()).toContain(response.status === 201 ? 200 : response.status);
+    if (expected.code !== undefined) expect([expected.code].flat()).toContain(response.body.code);
 
     const ended = performance.now();
     expectOk(await admin.post(records, { title: 'next' }));

@@ -8,7 +8,7 @@ async function run(source: string): Promise<TestRunner> {
   return runner;
 }
 
-async function answer(runner: TestRunner, path: string): Promise<unknown> {
+async function response(runner: TestRunner, path: string): Promise<unknown> {
   const { body } = await runner.next('response', runner.request(`GET ${path}`));
   return JSON.parse(body !== null && 'text' in body ? body.text : '');
 }
@@ -78,8 +78,8 @@ it('has no body where HTTP has none, and ends with its signal', async () => {
       body: { text: JSON.stringify([status, null, '']) },
     });
   }
-  expect(await answer(runner, '/aborted')).toBe('enough');
+  expect(await response(runner, '/aborted')).toBe('enough');
   await runner.call('fetch');
-  expect(await answer(runner, '/before')).toBe('no');
+  expect(await response(runner, '/before')).toBe('no');
   expect(runner.frames.filter(({ type }) => type === 'call')).toEqual([]);
 });

@@ -32,7 +32,7 @@ it('rejects its calls of $app that are under way', async () => {
   });
 });
 
-it('cancels the body of an answer that a HEAD does not get', async () => {
+it('cancels the body of a response that a HEAD does not get', async () => {
   const runner = await startForTest();
   await runner.load({ 'a.ts': source });
   const id = runner.request('GET /stream', { method: 'HEAD' });
@@ -40,7 +40,7 @@ it('cancels the body of an answer that a HEAD does not get', async () => {
   expect(await runner.log()).toMatchObject({ message: 'not read' });
 });
 
-it('cancels the body of an answer that comes when nobody waits any more', async () => {
+it('cancels the body of a response that comes when nobody waits any more', async () => {
   const runner = await startForTest();
   await runner.load({ 'a.ts': source });
   // The reports of the load's progress.
@@ -60,7 +60,7 @@ it('cancels a body that cannot be sent', async () => {
   expect(await runner.log()).toMatchObject({ message: 'of no use' });
 });
 
-it('lets go of an answer of which no more is asked for', async () => {
+it('lets go of a response of which no more is asked for', async () => {
   const begun = Promise.withResolvers<void>();
   const sent: string[] = [];
   const send = ({ type }: { type: string }) => {
@@ -69,10 +69,10 @@ it('lets go of an answer of which no more is asked for', async () => {
   };
   const responses = new ResponseSender({ send, sendText: () => expect.unreachable() }, 1);
   const invocations = new Invocations();
-  const answer = new Response(new ReadableStream({ pull: (c) => c.enqueue(new Uint8Array(2)) }));
+  const response = new Response(new ReadableStream({ pull: (c) => c.enqueue(new Uint8Array(2)) }));
   const run = invocations.run(
     1,
-    (invocation) => responses.send(invocation, answer, false),
+    (invocation) => responses.send(invocation, response, false),
     (_invocation, thrown) => expect.unreachable(String(thrown)),
   );
   await begun.promise;

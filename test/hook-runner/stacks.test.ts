@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { startForTest, type TestRunner } from './runner.ts';
 
-const answer = async (runner: TestRunner, path: string): Promise<unknown> => {
+const response = async (runner: TestRunner, path: string): Promise<unknown> => {
   const { body } = await runner.next('response', runner.request(`GET ${path}`));
   return JSON.parse(body !== null && 'text' in body ? body.text : '');
 };
@@ -142,9 +142,9 @@ describe('the fault of a handler', () => {
 describe('the stack of an error', () => {
   it('names no folder of this machine, however it is asked for', async () => {
     const runner = await run(source);
-    const stacks = await answer(runner, '/stack');
+    const stacks = await response(runner, '/stack');
     expect(stacks).toHaveLength(5);
-    for (const stack of [stacks, await answer(runner, '/sites')].flat(2)) {
+    for (const stack of [stacks, await response(runner, '/sites')].flat(2)) {
       expect(String(stack)).not.toContain('bulkhead-runner-');
       expect(String(stack)).not.toContain('/work/');
     }
@@ -155,7 +155,7 @@ describe('the stack of an error', () => {
 describe('the log', () => {
   it('has of a stack the lines of the author, of Deno and of the language', async () => {
     const runner = await run(source);
-    expect(await answer(runner, '/log')).toBe('done');
+    expect(await response(runner, '/log')).toBe('done');
     const [error, text, warning, other, member] = [
       await runner.log(),
       await runner.log(),

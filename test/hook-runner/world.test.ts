@@ -8,7 +8,7 @@ describe('the world of hook files', () => {
     expect((await runner.load({ 'a.ts': source }, limits)).errors).toEqual([]);
     return runner;
   };
-  const answer = async (runner: TestRunner, path: string): Promise<unknown> => {
+  const response = async (runner: TestRunner, path: string): Promise<unknown> => {
     const { body } = await runner.next('response', runner.request(`GET ${path}`));
     return JSON.parse(body !== null && 'text' in body ? body.text : '');
   };
@@ -19,8 +19,8 @@ describe('the world of hook files', () => {
         'caches', 'WebSocket', 'EventSource', 'navigator', 'prompt', 'BroadcastChannel', 'MessageChannel', 'WebAssembly',
         'require', 'close', 'setImmediate', 'addEventListener'].filter((name) => globalThis[name] !== undefined
         && name !== 'addEventListener'));`);
-    expect(await answer(runner, '/types')).toEqual([]);
-    const names = await answer(runner, '/names');
+    expect(await response(runner, '/types')).toEqual([]);
+    const names = await response(runner, '/names');
     expect(names).toEqual(
       expect.arrayContaining(['$app', 'console', 'fetch', 'HttpError', 'routerAdd', 'Request']),
     );
@@ -33,7 +33,7 @@ describe('the world of hook files', () => {
         () => { $app.files.get = null; }, () => { $app.log.info = null; }, () => { delete $app.mail.send; }];
       const names = tries.map((one) => { try { one(); return 'changed'; } catch (error) { return error.name; } });
       routerAdd('GET', '/tries', () => [...new Set(names)]);`);
-    expect(await answer(runner, '/tries')).toEqual(['TypeError']);
+    expect(await response(runner, '/tries')).toEqual(['TypeError']);
   });
 
   it('hook.tampering: built-ins that a hook replaces break neither frames nor dispatch', async () => {

@@ -107,7 +107,7 @@ export const forged: readonly Breach[] = [
 /** Too late, too much, or nothing. */
 export const excessive: readonly Breach[] = [
   { title: 'nothing', says: ``, told: late },
-  { title: 'an answer after the deadline', says: `setTimeout(() => send(${done}), 900);`, told: late },
+  { title: 'a response after the deadline', says: `setTimeout(() => send(${done}), 900);`, told: late },
   {
     title: '100,000 calls',
     says:

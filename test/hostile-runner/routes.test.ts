@@ -35,7 +35,7 @@ async function both(method: string): Promise<string> {
   const socket = connect(Number(port), '127.0.0.1');
   let text = '';
   socket.on('data', (bytes: Buffer) => text += bytes.toString('latin1'));
-  socket.on('error', () => 'an answer that is broken off ends it');
+  socket.on('error', () => 'a response that is broken off ends it');
   const host = 'Host: localhost\r\n';
   socket.write(
     `${method} ${app}/custom/x HTTP/1.1\r\n${host}\r\nGET /healthz HTTP/1.1\r\n${host}Connection: close\r\n\r\n`,
@@ -44,7 +44,7 @@ async function both(method: string): Promise<string> {
   return text;
 }
 
-/** The two answers, taken apart by what HTTP says of their lengths (RFC 9112 section 6.3). */
+/** The two responses, taken apart by what HTTP says of their lengths (RFC 9112 section 6.3). */
 function apart(text: string, method: string): { status: number; body: string; head: string; rest: string } {
   const end = text.indexOf('\r\n\r\n');
   const head = text.slice(0, end);
@@ -125,12 +125,12 @@ const whole: readonly (readonly [string, string, number, string])[] = [
     418,
     'GET',
   ],
-  ['two answers', `answer({ body: { text: 'one' } }); answer({ body: forged });`, 200, 'GET'],
+  ['two responses', `answer({ body: { text: 'one' } }); answer({ body: forged });`, 200, 'GET'],
 ];
 
 describe('a hostile runner', () => {
   it.each(whole)(
-    'hook.custom-route: gets no second answer into a connection by %s',
+    'hook.custom-route: gets no second response into a connection by %s',
     async (_, says, status, method) => {
       await put(says);
       const text = await both(method);
@@ -143,7 +143,7 @@ describe('a hostile runner', () => {
     },
   );
 
-  it('hook.custom-route: breaks the connection of an answer that it leaves half', async () => {
+  it('hook.custom-route: breaks the connection of a response that it leaves half', async () => {
     const half =
       `answer({ end: false, body: { text: 'half' } }); setTimeout(() => answer({ body: forged }), 50);`;
     await put(half);

@@ -1,6 +1,6 @@
 // Two API processes on one port: what one of them revokes, the other refuses.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, expectOk } from '../harness/api.ts';
+import { type ApiResponse, expectOk } from '../harness/api.ts';
 import { askEither, type Carried, startPair } from '../harness/two-processes.ts';
 import type { TestServer } from '../harness/server.ts';
 
@@ -16,17 +16,17 @@ afterAll(() => server.stop());
 const ask = (method: string, path: string, carried?: Carried) =>
   askEither(server.url + path, method, carried);
 
-async function statuses(count: number, one: () => Promise<Answer>): Promise<Set<number>> {
+async function statuses(count: number, one: () => Promise<ApiResponse>): Promise<Set<number>> {
   return new Set((await Promise.all(Array.from({ length: count }, one))).map(({ status }) => status));
 }
 
 describe('two API processes', () => {
   it('setup.race: let one of 50 requests at once set the password, and both open soon', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, () => ask('POST', '/_/setup', { body: { password } })),
     );
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(49);
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 409)).toHaveLength(49);
     await expect.poll(() => statuses(20, () => ask('GET', '/_/auth/jwks.json')), {
       timeout: 2_000,
       interval: 20,
@@ -37,30 +37,32 @@ describe('two API processes', () => {
   });
 
   it('sign with one key', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => ask('GET', '/.well-known/jwks.json')));
-    expect(new Set(answers.map(({ body }) => body.keys[0].kid)).size).toBe(1);
-    expect(answers[0]?.body.keys).toHaveLength(1);
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, () => ask('GET', '/.well-known/jwks.json')),
+    );
+    expect(new Set(responses.map(({ body }) => body.keys[0].kid)).size).toBe(1);
+    expect(responses[0]?.body.keys).toHaveLength(1);
   });
 
   it('refresh.rotation: let exactly one of 50 exchanges at once win', async () => {
     const credentials = { username: 'admin', password };
     const session = expectOk(await ask('POST', '/_/auth/admin/login', { body: credentials }));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from(
         { length: 50 },
         () => ask('POST', '/_/auth/refresh', { body: { refresh_token: session.refresh_token } }),
       ),
     );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
   it('auth.lockout: count five of 20 guesses at once', async () => {
     const body = { username: 'nobody', password: 'a wrong password' };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () => ask('POST', '/_/auth/admin/login', { body })),
     );
-    expect(answers.filter(({ status }) => status === 401)).toHaveLength(5);
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(15);
+    expect(responses.filter(({ status }) => status === 401)).toHaveLength(5);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(15);
   });
 
   it('session.revoke-all: both refuse the tokens of a removed admin within 300 ms', async () => {

@@ -46,15 +46,15 @@ afterAll(async () => {
 async function upload(
   bytes: Buffer,
 ): Promise<{ status: number; body: Record<string, unknown>; retry: string | null }> {
-  const answer = await fetch(server.url + files, {
+  const response = await fetch(server.url + files, {
     method: 'POST',
     headers: { Authorization: `Bearer ${master.token}`, 'Content-Type': 'application/octet-stream' },
     body: new Uint8Array(bytes),
   });
   return {
-    status: answer.status,
-    body: JSON.parse(await answer.text()),
-    retry: answer.headers.get('retry-after'),
+    status: response.status,
+    body: JSON.parse(await response.text()),
+    retry: response.headers.get('retry-after'),
   };
 }
 
@@ -94,10 +94,10 @@ it('fault.disk-full: of many uploads at once each is whole or not there, and roo
   expect(await stored()).toEqual(ids);
   for (const id of ids) {
     const meta = expectOk(await master.get(`${files}/${id}/meta`));
-    const answer = await fetch(`${server.url}${files}/${id}`, {
+    const response = await fetch(`${server.url}${files}/${id}`, {
       headers: { Authorization: `Bearer ${master.token}` },
     });
-    expect((await answer.arrayBuffer()).byteLength).toBe(meta.size);
+    expect((await response.arrayBuffer()).byteLength).toBe(meta.size);
     expectOk(await master.delete(`${files}/${id}`));
   }
   expect((await upload(randomBytes(4 * mebibyte))).status).toBe(201);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chmod } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Answer, as, type Caller, expectOk } from '../harness/api.ts';
+import { type ApiResponse, as, type Caller, expectOk } from '../harness/api.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 import { logInMaster, makeShop, setUp } from '../harness/set-up.ts';
 
@@ -43,7 +43,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-function upload(): Promise<Answer> {
+function upload(): Promise<ApiResponse> {
   return master.post(`${app}/files`, 'bytes', { 'Content-Type': 'application/octet-stream' });
 }
 
@@ -53,7 +53,7 @@ it('what tenants write is refused with 503 and Retry-After, by whichever way it 
     collection: 'notes',
     body: {},
   }];
-  const writes: Record<string, Answer> = {
+  const writes: Record<string, ApiResponse> = {
     create: await master.post(records, { title: 'd' }),
     update: await master.patch(`${records}/${ids[0]}`, { title: 'd' }),
     batch: await master.post(`${app}/batch`, { requests: batch }),

@@ -131,7 +131,7 @@ it('hook.egress: fetch reaches a host that policy hooks.egress names, and no oth
   expect(asked.map(({ url }) => url)).toEqual(['/ok', '/away']);
 });
 
-it('shows what was compressed as it was before, within the bound of all answers', async () => {
+it('shows what was compressed as it was before, within the bound of all responses', async () => {
   const paths = ['/gzip', '/x-gzip', '/identity', '/br', '/deflate', '/raw', '/twice', '/five', '/zstd'];
   for (const path of paths) {
     expect([path, await fetchInHook(`http://${host}${path}`)]).toEqual([path, {
@@ -190,12 +190,12 @@ it('follows a redirect, shows it or fails, as it is asked to', async () => {
     reason: 'OK',
     body: 'GET',
   });
-  // Of the 300s, but an answer like others (https://fetch.spec.whatwg.org/#redirect-status).
+  // Of the 300s, but a response like others (https://fetch.spec.whatwg.org/#redirect-status).
   const same = await fetchInHook(`http://${host}/same`, { redirect: 'error' });
   expect(same).toEqual({ status: 304, reason: 'Not Modified', body: '' });
 });
 
-it('has the time of an answer that streams, which is more than that of a call', async () => {
+it('has the time of a response that streams, which is more than that of a call', async () => {
   const policy = `${app}/policies/hooks.timeout_ms`;
   expectOk(await admin.put(policy, { kind: 'range', min: 1, max: 2_000 }));
   const streamed = await fetch(`${server.url}${app}/custom/stream?url=http://${host}/late`);
@@ -203,7 +203,7 @@ it('has the time of an answer that streams, which is more than that of a call', 
   expectOk(await admin.delete(policy));
 });
 
-it('takes an answer of 1 MiB and the time of its call, and no more', async () => {
+it('takes a response of 1 MiB and the time of its call, and no more', async () => {
   expect((await fetchInHook(`http://${host}/long`)).error).toContain('1048576 bytes');
   expectOk(await admin.put(`${app}/policies/hooks.timeout_ms`, { kind: 'range', min: 1, max: 300 }));
   const began = performance.now();

@@ -4,7 +4,7 @@ import { mkdtemp, rm, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type Answer, expectOk } from '../harness/api.ts';
+import { type ApiResponse, expectOk } from '../harness/api.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 import { askEither } from '../harness/two-processes.ts';
 import { unlimited } from '../harness/storefront.ts';
@@ -16,12 +16,12 @@ let home: string;
 let server: TestServer;
 let token: string | undefined;
 
-const ask = (method: string, path: string, body?: unknown): Promise<Answer> =>
+const ask = (method: string, path: string, body?: unknown): Promise<ApiResponse> =>
   askEither(server.url + path, method, { body, token });
 /** In so many that each process has some of them. */
 const many = async (method: string, path: string, body?: unknown) =>
   await Promise.all(Array.from({ length: 20 }, () => ask(method, path, body)));
-const statuses = (answers: readonly Answer[]) => new Set(answers.map(({ status }) => status));
+const statuses = (responses: readonly ApiResponse[]) => new Set(responses.map(({ status }) => status));
 
 const start = async () => {
   server = await startServer({

@@ -29,7 +29,7 @@ it.each([
   const source = `setInterval(() => {}, 10); routerAdd('GET', '/x', () => 1);`;
   expectOk(await admin.put(`${app}/hooks/hook.js`, { source }));
   const asked = Array.from({ length: 20 }, () => admin.get(`${app}/custom/x`));
-  for (const answer of await Promise.all(asked)) expectOk(answer);
+  for (const response of await Promise.all(asked)) expectOk(response);
   const started = await runners();
   expect(started.length).toBeGreaterThan(0);
   expectOk(await admin.delete(leaving));

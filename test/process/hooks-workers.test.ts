@@ -1,7 +1,7 @@
 // Hooks with several API processes on one port: code, log and state are those of the server, whichever process is asked.
 import { get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Answer, expectOk, send } from '../harness/api.ts';
+import { type ApiResponse, expectOk, send } from '../harness/api.ts';
 import { measured } from '../harness/measured.ts';
 import { processTree } from '../harness/processes.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
@@ -15,7 +15,7 @@ let server: TestServer;
 let token: string | undefined;
 
 /** A request on a connection of its own: the kernel gives connections to the processes in turn, more or less. */
-async function ask(method: string, path: string, body?: unknown): Promise<Answer> {
+async function ask(method: string, path: string, body?: unknown): Promise<ApiResponse> {
   return await send(server.url + path, {
     method,
     ...(body === undefined ? {} : { body }),
@@ -53,8 +53,8 @@ beforeAll(async () => {
   server = await startServer({ config: { ...unlimited, api: { workers } } });
   expectOk(await ask('POST', '/_/setup', { password }));
   await vi.waitUntil(async () => {
-    const answers = await many(() => ask('GET', '/_/auth/jwks.json'));
-    return answers.every(({ status }) => status === 200);
+    const responses = await many(() => ask('GET', '/_/auth/jwks.json'));
+    return responses.every(({ status }) => status === 200);
   }, { timeout: 20_000, interval: 20 });
   token = expectOk(await ask('POST', '/_/auth/admin/login', { username: 'admin', password })).access_token;
   expectOk(await ask('POST', '/api/workspaces', { id: 'acme', name: 'Acme' }));
@@ -68,7 +68,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('hooks with several API processes', () => {
-  it('are the new code in each of them within 500 ms of the answer to a PUT', measured, async () => {
+  it('are the new code in each of them within 500 ms of the response to a PUT', measured, async () => {
     const delays: number[] = [];
     for (let next = 2; next < 12; next++) {
       await put(next);

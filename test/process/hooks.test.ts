@@ -117,9 +117,9 @@ describe('an app whose runners are killed again and again', () => {
     const others = await runners();
     const { records, hooks } = await appWith(waits);
     let crashes = 0;
-    let answer = await admin.post(records, { title: 'next' });
+    let response = await admin.post(records, { title: 'next' });
     // The file that was just put is noticed in its folder too, which forgives what has happened by then.
-    for (let round = 0; answer.status === 201 && round < 10; round++) {
+    for (let round = 0; response.status === 201 && round < 10; round++) {
       const write = admin.post(records, { title: 'go' });
       await untilInFlight(hooks);
       // More than one where that notice has just begun another runner.
@@ -128,10 +128,10 @@ describe('an app whose runners are killed again and again', () => {
         crashes++;
       }
       expect((await write).body.code).toBe('hook_error');
-      answer = await admin.post(records, { title: 'next' });
+      response = await admin.post(records, { title: 'next' });
     }
     expect(crashes).toBeGreaterThanOrEqual(5);
-    const { status, body, headers } = answer;
+    const { status, body, headers } = response;
     expect({ status, code: body.code }).toEqual({ status: 503, code: 'hook_unavailable' });
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     expectOk(await admin.post((await appWith(waits)).records, { title: 'of another app' }));
@@ -199,13 +199,13 @@ describe('four apps that take all the memory they can', () => {
     const writes = Promise.all(four.map(({ records }) => admin.post(records, { title: 'go' })));
     const watched = watchPeaks(() => isOver);
     const served = serveMeanwhile(other.records, () => isOver);
-    const answers = await writes;
+    const responses = await writes;
     isOver = true;
     const peaks = await watched;
     const times = await served;
     const grown = await residentMemory(api) - before;
-    expect(answers.map(({ body }) => body.code)).toEqual(
-      answers.map(() => expect.stringMatching(/^hook_(error|veto)$/)),
+    expect(responses.map(({ body }) => body.code)).toEqual(
+      responses.map(() => expect.stringMatching(/^hook_(error|veto)$/)),
     );
     console.log(
       `runners peaked at ${peaks.map(Math.round).join(' ')} MiB, the API grew by ${grown.toFixed(1)} MiB`,

@@ -31,13 +31,13 @@ const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 /** Sends a file whose name is the hash of its bytes; answers its id, or undefined when the connection broke. */
 async function upload(): Promise<string | undefined> {
   const bytes = randomBytes(randomInt(200_000));
-  const answer = await fetch(server.url + files, {
+  const response = await fetch(server.url + files, {
     method: 'POST',
     headers: { 'Authorization': `Bearer ${master.token}`, 'X-Filename': hashOf(bytes) },
     body: new Uint8Array(bytes),
   }).catch(() => undefined);
-  const text = await answer?.text().catch(() => undefined);
-  return answer?.status === 201 && text !== undefined ? String(JSON.parse(text).id) : undefined;
+  const text = await response?.text().catch(() => undefined);
+  return response?.status === 201 && text !== undefined ? String(JSON.parse(text).id) : undefined;
 }
 
 /** Uploads with several at once until told to stop; then says which were acknowledged. */
@@ -105,8 +105,8 @@ async function listed(): Promise<Map<string, { hash: string; size: number }>> {
 
 async function downloaded(id: string): Promise<{ hash: string; size: number }> {
   const headers = { Authorization: `Bearer ${master.token}` };
-  const answer = await fetch(`${server.url}${files}/${id}`, { headers });
-  const bytes = new Uint8Array(await answer.arrayBuffer());
+  const response = await fetch(`${server.url}${files}/${id}`, { headers });
+  const bytes = new Uint8Array(await response.arrayBuffer());
   return { hash: hashOf(bytes), size: bytes.length };
 }
 
@@ -158,7 +158,7 @@ it(
     const unheard = rows.size - acknowledged.length;
     console.log(
       `${rounds} kills, ${acknowledged.length} uploads acknowledged; killed before the rename: ${parts}, ` +
-        `before the row: ${nameless}, before the answer: ${unheard}`,
+        `before the row: ${nameless}, before the response: ${unheard}`,
     );
     // Else nothing was tried.
     expect(Math.min(parts, nameless)).toBeGreaterThan(0);

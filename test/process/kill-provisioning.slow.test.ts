@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Pool } from '../../storage/connections/pool.ts';
 import { unlimitedPermits as anyNumber } from '../../storage/connections/permits.ts';
-import { type Answer, type Caller, expectOk } from '../harness/api.ts';
+import { type ApiResponse, type Caller, expectOk } from '../harness/api.ts';
 import { endpointOf } from '../harness/database.ts';
 import { apiPidOf, killApi, timesOf, untilBack } from '../harness/kills.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
@@ -26,11 +26,11 @@ afterAll(() => server.stop());
 /** What is asked for while the API is killed, and what is there before and afterwards. */
 interface Step {
   name: string;
-  ask: (id: string) => Promise<Answer>;
+  ask: (id: string) => Promise<ApiResponse>;
   /** Of whom it is asked again: done now, or done before. */
   done: number;
   before: number;
-  look: (id: string) => Promise<Answer>;
+  look: (id: string) => Promise<ApiResponse>;
 }
 
 const pathOf = (id: string) => `${workspaces}/${id}`;
@@ -57,11 +57,11 @@ const life: readonly Step[] = [
 /** Milliseconds that each step took the last time: the kill comes at any time within. */
 const latest = new Map<string, number>();
 
-async function timed({ name, ask }: Step, id: string): Promise<Answer> {
+async function timed({ name, ask }: Step, id: string): Promise<ApiResponse> {
   const began = performance.now();
-  const answer = await ask(id);
+  const response = await ask(id);
   latest.set(name, performance.now() - began);
-  return answer;
+  return response;
 }
 
 /** Asks, kills the API meanwhile, asks again. Answers what became of the first time. */

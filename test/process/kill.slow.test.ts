@@ -42,10 +42,10 @@ async function postmasterPid(): Promise<number> {
 /** A record that was acknowledged is there. */
 async function expectNothingLost({ acknowledged }: Journal): Promise<void> {
   expect(acknowledged.length).toBeGreaterThan(100);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     acknowledged.map(async (id) => ({ id, status: (await store.read(id)).status })),
   );
-  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  expect(responses.filter(({ status }) => status !== 200)).toEqual([]);
 }
 
 const enough = (journal: Journal, more: number) => {

@@ -1,4 +1,4 @@
-// What the log says of answers that are written past the pipeline: with the status that the client got.
+// What the log says of responses that are written past the pipeline: with the status that the client got.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Caller, expectOk } from '../harness/api.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
@@ -44,11 +44,11 @@ it('logs files that have not changed, and parts of them', async () => {
   const asked = [[{ 'If-None-Match': `"${id}"` }, 304], [{ Range: 'bytes=0-3' }, 206]] as const;
   for (const [headers, status] of asked) {
     const requestId = `file-${status}`;
-    const answer = await fetch(`${url}/${id}`, {
+    const response = await fetch(`${url}/${id}`, {
       headers: { ...headers, authorization, 'X-Request-Id': requestId },
     });
-    await answer.arrayBuffer();
-    expect(answer.status).toBe(status);
+    await response.arrayBuffer();
+    expect(response.status).toBe(status);
     expect(JSON.parse(await server.line(`"request_id":"${requestId}"`))).toMatchObject({ status });
   }
 });

@@ -43,7 +43,7 @@ const noises: (() => Promise<unknown>)[] = [
       method: 'POST',
       headers: { Authorization: `Bearer ${noise.token}` },
       body: new Uint8Array(5_000_000),
-    }).then((answer) => answer.arrayBuffer())),
+    }).then((response) => response.arrayBuffer())),
   ...Array.from({ length: 8 }, () => () => noise.get(`${loud}/custom/spin`)),
 ];
 

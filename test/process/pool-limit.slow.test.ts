@@ -1,6 +1,6 @@
 // More tenants at once than PostgreSQL has connections.
 import { describe, expect, it } from 'vitest';
-import { type Answer, expectOk } from '../harness/api.ts';
+import { type ApiResponse, expectOk } from '../harness/api.ts';
 import { startServer } from '../harness/server.ts';
 import { openStorefront, type Storefront, unlimited } from '../harness/storefront.ts';
 
@@ -20,7 +20,7 @@ async function fill({ master }: Storefront): Promise<void> {
   await Promise.all(Array.from({ length: atOnce }, make));
 }
 
-function isRefusedPolitely({ status, headers }: Answer): boolean {
+function isRefusedPolitely({ status, headers }: ApiResponse): boolean {
   return status === 503 && Number(headers.get('retry-after')) >= 1;
 }
 
@@ -32,11 +32,13 @@ describe('tenant.pool-limit', () => {
       const store = await openStorefront(server.url);
       await fill(store);
       const ask = (id: string) => store.master.get(`/api/workspaces/${id}/apps`);
-      const answers = await Promise.all([...workspaces, ...workspaces, ...workspaces].map(ask));
-      const served = answers.filter(({ status }) => status === 200);
+      const responses = await Promise.all([...workspaces, ...workspaces, ...workspaces].map(ask));
+      const served = responses.filter(({ status }) => status === 200);
       expect(served.length).toBeGreaterThan(0);
-      expect(answers.filter((answer) => answer.status !== 200 && !isRefusedPolitely(answer))).toEqual([]);
-      console.log(`${served.length} of ${answers.length} served at once`);
+      expect(responses.filter((response) => response.status !== 200 && !isRefusedPolitely(response))).toEqual(
+        [],
+      );
+      console.log(`${served.length} of ${responses.length} served at once`);
       for (const id of workspaces) expectOk(await ask(id));
       await server.stop();
     },

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Answer, as, type Caller, expectOk, patiently } from '../harness/api.ts';
+import { type ApiResponse, as, type Caller, expectOk, patiently } from '../harness/api.ts';
 import { type ServerSettings, startServer, type TestServer } from '../harness/server.ts';
 import { permitFrequentJobs } from '../harness/set-up.ts';
 import { openStorefront, unlimited } from '../harness/storefront.ts';
@@ -89,7 +89,7 @@ describe('responses that stream on in all runners', () => {
 });
 
 /** Has the only runner do something for longer than a start waits; answers how that ended. */
-async function holdRunner(): Promise<Promise<Answer>[]> {
+async function holdRunner(): Promise<Promise<ApiResponse>[]> {
   await start({ hooks: { max_runners: 1 } });
   expectOk(await admin.post(apps, { id: 'a', name: 'a' }));
   expectOk(await admin.put(`${apps}/a/hooks/a.js`, { source: routes(1) }));

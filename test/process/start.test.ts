@@ -70,9 +70,9 @@ describe('a start', () => {
 
   it('says where it listens whatever log.level is, when any port would do', async () => {
     const server = await startServer({ config: { log: { level: 'error' } } });
-    const answer = await fetch(`${server.url}/healthz`);
+    const response = await fetch(`${server.url}/healthz`);
     await server.stop();
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     expect(server.output).toHaveLength(1);
   });
 

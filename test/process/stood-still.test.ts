@@ -43,17 +43,17 @@ it('refuses, as it wakes, a token that was revoked meanwhile', async () => {
   const [, stopped] = (await processTree(server.pid)).filter(isApi);
   if (stopped === undefined) throw new Error('there is no second process of the API');
   process.kill(stopped.pid, 'SIGSTOP');
-  let answers: Promise<number>[];
+  let responses: Promise<number>[];
   try {
     const working = await Promise.any(clients.map((client) => ask(client).then(() => client)));
     expect(await statusOf(working, 'POST', '/_/auth/logout', token)).toBe(200);
     // Longer than a process may have heard nothing without asking.
     await pause(3_000);
-    answers = clients.map(ask);
+    responses = clients.map(ask);
     // The connections of the one that goes on are answered: those of the other have the question by then.
-    await Promise.any(answers);
+    await Promise.any(responses);
   } finally {
     process.kill(stopped.pid, 'SIGCONT');
   }
-  expect(new Set(await Promise.all(answers))).toEqual(new Set([401]));
+  expect(new Set(await Promise.all(responses))).toEqual(new Set([401]));
 });

@@ -19,14 +19,14 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 it('fault.store-away: an upload is answered 503 with Retry-After, and the log says why', async () => {
-  const answer = await fetch(`${server.url}/api/workspaces/acme/apps/shop/files`, {
+  const response = await fetch(`${server.url}/api/workspaces/acme/apps/shop/files`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${store.master.token}` },
     body: 'a few bytes',
   });
-  expect(answer.status).toBe(503);
-  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect(await answer.json()).toEqual({
+  expect(response.status).toBe(503);
+  expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await response.json()).toEqual({
     code: 'unavailable',
     message: 'the store of files does not respond; try again',
   });

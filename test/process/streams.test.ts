@@ -40,12 +40,12 @@ describe('streams of a server', () => {
   });
 
   it("may be watched from pages of the CORS allowlist, and with a cookie from those of the token's workspace", async () => {
-    const answer = await fetch(server.url + events, {
+    const response = await fetch(server.url + events, {
       headers: { Authorization: `Bearer ${token}`, Origin: friend },
     });
-    expect(answer.headers.get('access-control-allow-origin')).toBe(friend);
-    await answer.body?.cancel();
-    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+    expect(response.headers.get('access-control-allow-origin')).toBe(friend);
+    await response.body?.cancel();
+    expect(response.headers.get('access-control-allow-credentials')).toBeNull();
     const [, workspace = ''] = events.match(/^(\/api\/workspaces\/[^/]+)/) ?? [];
     const admin = { email: 'a@example.com', password: 'a password of the test' };
     expectOk(await store.master.post(`${workspace}/admins`, { ...admin, name: 'A', app_ids: [] }));

@@ -24,7 +24,7 @@ it('answers exact totals from both of two API processes while both write', { tim
       tally.begun++;
       const { id } = expectOk(await pair.ask('POST', pair.records, { title: 'w' }));
       tally.made++;
-      // On the same connection or not, whoever asks after the answer must see the write.
+      // On the same connection or not, whoever asks after the response must see the write.
       expect(await total(`&filter=${encodeURIComponent(`id = "${id}"`)}`)).toBe(1);
       if (n % 2 === 0) continue;
       tally.leaving++;

@@ -40,10 +40,10 @@ function poolOf(database: string): Pool {
 /** What an anonymous caller hears on so many connections that each process answers some. */
 async function statuses(): Promise<Set<number>> {
   const anyone = as(undefined, server.url);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, () => anyone.get(`${collection}/records`, { Connection: 'close' })),
   );
-  return new Set(answers.map(({ status }) => status));
+  return new Set(responses.map(({ status }) => status));
 }
 
 /** What a connection that listens has asked last. */

@@ -71,9 +71,9 @@ describe('the API processes', () => {
     const { api: made, progress } = make((config) => config);
     const { url, initialized } = await made.start();
     expect(initialized).toBe(false);
-    const answer = await ask(url);
-    expect(answer).toMatchObject({ worker: 0, database: access, masterKey: masterKey.toString('base64') });
-    expect(answer.environment.filter((name) => !/^(PWD|_|NODE_CHANNEL_.*)$/.test(name))).toEqual(['PATH']);
+    const response = await ask(url);
+    expect(response).toMatchObject({ worker: 0, database: access, masterKey: masterKey.toString('base64') });
+    expect(response.environment.filter((name) => !/^(PWD|_|NODE_CHANNEL_.*)$/.test(name))).toEqual(['PATH']);
     expect(progress).toEqual(['worker 0 listens']);
   });
 

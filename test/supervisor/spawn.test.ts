@@ -68,18 +68,18 @@ describe('a process', () => {
   });
 
   it('speaks over its channel, which its lifeline does not hold open', async () => {
-    const answer = Promise.withResolvers<unknown>();
+    const response = Promise.withResolvers<unknown>();
     const program =
       'process.on("message", (message) => process.send({ echo: message }, () => process.disconnect()))';
     const running = spawn({
       file: process.execPath,
       args: ['-e', program],
       env,
-      ipc: { onMessage: answer.resolve },
+      ipc: { onMessage: response.resolve },
       orphanSignal: 'KILL',
     });
     running.send({ hello: 'you' });
-    expect(await answer.promise).toEqual({ echo: { hello: 'you' } });
+    expect(await response.promise).toEqual({ echo: { hello: 'you' } });
     expect(await running.exited).toEqual({ code: 0, signal: null });
   });
 });
@@ -107,7 +107,7 @@ describe('the socket of a process', () => {
   });
 
   it('can be passed on to another process, which then talks to the first alone', async () => {
-    const answer = Promise.withResolvers<unknown>();
+    const response = Promise.withResolvers<unknown>();
     const program = `process.on('message', (message, socket) => {
       socket.on('data', (chunk) => process.send({ message, chunk: String(chunk) }, () => process.exit()));
       socket.write('ping\\n');
@@ -116,7 +116,7 @@ describe('the socket of a process', () => {
       file: process.execPath,
       args: ['-e', program],
       env,
-      ipc: { onMessage: answer.resolve },
+      ipc: { onMessage: response.resolve },
       orphanSignal: 'KILL',
     });
     const running = spawn({
@@ -124,14 +124,14 @@ describe('the socket of a process', () => {
       socket: true,
     });
     reader.send({ type: 'yours' }, running.socket);
-    expect(await answer.promise).toEqual({ message: { type: 'yours' }, chunk: 'ping pong\n' });
+    expect(await response.promise).toEqual({ message: { type: 'yours' }, chunk: 'ping pong\n' });
     // The supervisor kept no copy: with the reader gone, its other end is at the end of its input.
     await Promise.all([reader.exited, running.exited]);
   });
 
   it('loses nothing that came while the other process was too busy to take it', async () => {
     const busy = Promise.withResolvers<unknown>();
-    const answer = Promise.withResolvers<unknown>();
+    const response = Promise.withResolvers<unknown>();
     const program = `process.on('message', (message, socket) => {
       if (socket === undefined) {
         process.send('busy');
@@ -146,14 +146,14 @@ describe('the socket of a process', () => {
       file: process.execPath,
       args: ['-e', program],
       env,
-      ipc: { onMessage: (message) => message === 'busy' ? busy.resolve(message) : answer.resolve(message) },
+      ipc: { onMessage: (message) => message === 'busy' ? busy.resolve(message) : response.resolve(message) },
       orphanSignal: 'KILL',
     });
     reader.send({ type: 'be busy' });
     await busy.promise;
     const running = spawn({ ...script('echo early >&3'), socket: true });
     reader.send({ type: 'yours' }, running.socket);
-    expect(await answer.promise).toEqual({ heard: 'early\n' });
+    expect(await response.promise).toEqual({ heard: 'early\n' });
     await Promise.all([reader.exited, running.exited]);
   });
 

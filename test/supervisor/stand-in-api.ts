@@ -15,14 +15,14 @@ process.on('message', (message: ToApi) => {
   const behaviour = config.auth.issuer;
   if (behaviour === 'fails') return tell({ type: 'failed', message: 'the database is too old' });
   if (behaviour === 'crashes') process.exit(3);
-  const answer = JSON.stringify({
+  const body = JSON.stringify({
     environment: Object.keys(process.env),
     worker,
     database,
     masterKey,
     pid: process.pid,
   });
-  const server = createServer((_, response) => void response.end(answer));
+  const server = createServer((_, response) => void response.end(body));
   server.listen({ port: config.http.port, host: '127.0.0.1', reusePort: config.api.workers > 1 }, () => {
     const address = server.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;

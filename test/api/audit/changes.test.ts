@@ -107,12 +107,12 @@ it('audit.integrity: a changed provider has its settings before, and no secret',
 it('audit.integrity: an entry says from where, also of a login that failed, and cannot be made to lie', async () => {
   const email = 'nobody@example.com';
   const agent = `Mozilla \u009b31m${'x'.repeat(900)}`;
-  const answer = await as().post(
+  const response = await as().post(
     `${workspace.path}/auth/users/login`,
     { email, password: 'a wrong password here' },
     { 'User-Agent': agent, 'X-Request-Id': 'seen-1' },
   );
-  expect(answer.status).toBe(401);
+  expect(response.status).toBe(401);
   const { details } = await newest(workspace.path, 'login_failed', workspace.admin);
   expect(details).toMatchObject({ ip: '127.0.0.1', request_id: 'seen-1' });
   expect(details['user_agent']).toMatch(/^Mozilla \\u009b31mx+$/);

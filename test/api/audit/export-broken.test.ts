@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => installation.remove());
 
 /** What an export that reads over this connection is answered, and what is said of it. */
-async function exported(connection: Connection): Promise<{ answer: Response; facts: LogEvent[] }> {
+async function exported(connection: Connection): Promise<{ response: Response; facts: LogEvent[] }> {
   const facts: LogEvent[] = [];
   const question = { scope: { schema: 'control' }, filter: {} } as const;
   const line = { headers: [], address: '', reserveFile: () => undefined, body: () => expect.unreachable() };
@@ -39,13 +39,13 @@ async function exported(connection: Connection): Promise<{ answer: Response; fac
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  return { answer: await fetch(`http://127.0.0.1:${port}/`), facts };
+  return { response: await fetch(`http://127.0.0.1:${port}/`), facts };
 }
 
 it('audit.export: is cut off when its rest cannot be read, and does not look whole', async () => {
   const { control } = storage.databases;
   let pieces = 0;
-  const { answer, facts } = await exported({
+  const { response, facts } = await exported({
     run: (work) =>
       control.run(async (sql) => {
         if (++pieces > 1) await sql`select pg_terminate_backend(pg_backend_pid())`;
@@ -53,13 +53,13 @@ it('audit.export: is cut off when its rest cannot be read, and does not look who
       }),
     transaction: (work) => control.transaction(work),
   });
-  expect(answer.status).toBe(200);
-  await expect(answer.text()).rejects.toThrow('terminated');
+  expect(response.status).toBe(200);
+  await expect(response.text()).rejects.toThrow('terminated');
   expect(facts).toMatchObject([{ type: 'background_failed', task: 'export an audit log' }]);
 });
 
 it('audit.export: ends when all of it is sent', async () => {
-  const { answer, facts } = await exported(storage.databases.control);
-  expect((await answer.text()).split('\n').length).toBeGreaterThan(entries);
+  const { response, facts } = await exported(storage.databases.control);
+  expect((await response.text()).split('\n').length).toBeGreaterThan(entries);
   expect(facts).toEqual([]);
 });

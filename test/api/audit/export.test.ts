@@ -19,12 +19,12 @@ it('audit.export: has every entry that the list has, in its order, one a line', 
   for (const path of ['/api/system', workspace.path, app.path]) {
     for (const query of ['', '&action=UPDATE', '&actor=admin']) {
       const list = expectOk(await workspace.master.get(`${path}/audit?per_page=5${query}`));
-      const answer = await fetch(`${serverUrl()}${path}/audit?format=jsonl${query}`, {
+      const response = await fetch(`${serverUrl()}${path}/audit?format=jsonl${query}`, {
         headers: { Authorization: `Bearer ${workspace.master.token}` },
       });
-      const exported = lines(await answer.text());
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
-      expect(answer.headers.get('cache-control')).toBe('no-store');
+      const exported = lines(await response.text());
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
+      expect(response.headers.get('cache-control')).toBe('no-store');
       // Others append to the log of the system meanwhile.
       if (path === '/api/system') {
         const found = new Set(exported.map(({ id }) => id));

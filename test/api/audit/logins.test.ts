@@ -80,10 +80,10 @@ describe('the audit of logins', () => {
     for (
       const [whose, { email, password }, app] of [['admin', admin, blog], ['users', user, 'ghost']] as const
     ) {
-      const answer = await login(whose, { email, password, app });
-      expect(answer.body.code).toBe('forbidden');
+      const response = await login(whose, { email, password, app });
+      expect(response.body.code).toBe('forbidden');
       const refused = (await entriesOf(email)).at(-1);
-      expect(refused).toMatchObject({ action: 'login_failed', details: { reason: answer.body.message } });
+      expect(refused).toMatchObject({ action: 'login_failed', details: { reason: response.body.message } });
       // Nothing was guessed.
       for (let time = 0; time < 5; time++) await login(whose, { email, password, app });
       expectOk(await login(whose, { email, password }));

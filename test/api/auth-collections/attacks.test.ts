@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openEvents } from '../realtime/event-client.ts';
 import {
-  type Answer,
+  type ApiResponse,
   as,
   type Caller,
   expectOk,
@@ -38,7 +38,7 @@ async function member(): Promise<{ id: string; email: string; self: Caller }> {
   return { id, email, self: await store.login(email) };
 }
 
-async function userOf(id: string): Promise<Answer['body']> {
+async function userOf(id: string): Promise<ApiResponse['body']> {
   return expectOk(await workspace.admin.get(`${workspace.path}/users/${id}`));
 }
 
@@ -160,10 +160,10 @@ describe('auth-collection.enumeration', () => {
         const { status, body } = await anyone.post(guarded, { email, password: sent, nick: 'wrong' });
         return [status, body.code, body.message];
       };
-      const answers = [await attempt(known), await attempt(freshEmail())];
+      const responses = [await attempt(known), await attempt(freshEmail())];
       expectOk(await admin.delete(`${app.path}/policies/auth.methods`));
-      expect(answers[0]).toEqual(answers[1]);
-      expect(answers[0]?.[0]).toBe(status);
+      expect(responses[0]).toEqual(responses[1]);
+      expect(responses[0]?.[0]).toBe(status);
     },
   );
 

@@ -132,12 +132,12 @@ describe('a profile', () => {
   it('user.enumeration: says nothing of users to those whom the rule refuses', async () => {
     const closed = await store.profiles('closed', { rules: { create: 'nick = "welcome"' } });
     const user = await ownUser(workspace);
-    const answers = [];
+    const responses = [];
     for (const email of [user.email, freshEmail()]) {
-      answers.push(await anyone.post(closed, { email, password, nick: 'stranger' }));
+      responses.push(await anyone.post(closed, { email, password, nick: 'stranger' }));
     }
-    expect(answers.map(({ status }) => status)).toEqual([401, 401]);
-    expect(answers[0]?.body).toEqual(answers[1]?.body);
+    expect(responses.map(({ status }) => status)).toEqual([401, 401]);
+    expect(responses[0]?.body).toEqual(responses[1]?.body);
   });
 
   it('shows what its user has become', async () => {
@@ -176,10 +176,10 @@ describe('a profile', () => {
   it('is made once, whoever asks at the same time', async () => {
     for (let round = 0; round < 5; round++) {
       const email = freshEmail();
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 8 }, () => anyone.post(members, { email })),
       );
-      expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
+      expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
       expect(await store.usersNamed(email)).toHaveLength(1);
     }
   });

@@ -1,6 +1,6 @@
 // Profiles among the writes of a batch: users are made with everything else, or not at all.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, type Caller, expectOk } from '../../harness/api.ts';
+import { type ApiResponse, as, type Caller, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { nick, password, profileApp } from '../../harness/profiles.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
@@ -18,7 +18,7 @@ function creation(collection: string, body: Record<string, unknown>): unknown {
   return { method: 'POST', collection, body };
 }
 
-async function batch(caller: Caller, ...requests: unknown[]): Promise<Answer> {
+async function batch(caller: Caller, ...requests: unknown[]): Promise<ApiResponse> {
   return await caller.post(`${app.path}/batch`, { requests });
 }
 

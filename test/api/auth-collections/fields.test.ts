@@ -180,28 +180,28 @@ describe('filter.hidden-columns', () => {
   ];
 
   it.each(asked)('filter.hidden-columns: %s knows no password_hash', async (_, query) => {
-    const answers = [];
+    const responses = [];
     for (const name of ['password_hash', 'password_hush', 'totp_sealed']) {
       for (const path of [members, notes]) {
         for (const place of path === notes ? [name, `member.${name}`] : [name]) {
           const refused = await admin.get(`${path}?${query(place)}`);
           expectError(refused, 400, 'unknown_column');
-          answers.push(refused.text.replaceAll(name, 'NAME'));
+          responses.push(refused.text.replaceAll(name, 'NAME'));
         }
       }
     }
     // The same three answers for each of the names.
-    expect(answers.slice(3)).toEqual([...answers.slice(0, 3), ...answers.slice(0, 3)]);
+    expect(responses.slice(3)).toEqual([...responses.slice(0, 3), ...responses.slice(0, 3)]);
   });
 
   it('filter.hidden-columns: nor does a rule', async () => {
-    const answers = [];
+    const responses = [];
     for (const name of ['password_hash', 'password_hush', 'totp_sealed']) {
       const rule = { template: 'filter', filter: `${name} != ''` };
       const refused = await admin.put(`${app.path}/collections/members/access_rules/list`, rule);
       expectError(refused, 400, 'unknown_column');
-      answers.push(refused.text.replaceAll(name, 'NAME'));
+      responses.push(refused.text.replaceAll(name, 'NAME'));
     }
-    expect(new Set(answers).size).toBe(1);
+    expect(new Set(responses).size).toBe(1);
   });
 });

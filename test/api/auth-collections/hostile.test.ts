@@ -1,7 +1,7 @@
 // A user of a tenant tries to read the profile of another through batches, relations and expansions.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, expectOk, type OwnApp, type OwnWorkspace } from '../../harness/api.ts';
+import { type ApiResponse, expectOk, type OwnApp, type OwnWorkspace } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { type Member, type Neighbours, neighbours } from '../../harness/neighbours.ts';
 
@@ -23,7 +23,7 @@ const filtered = (filter: string) => `filter=${encodeURIComponent(filter)}`;
 
 describe('a batch of a hostile user', () => {
   const change = (id: string, body: unknown) => ({ method: 'PATCH', collection: 'members', id, body });
-  const send = (...requests: unknown[]): Promise<Answer> =>
+  const send = (...requests: unknown[]): Promise<ApiResponse> =>
     mallory.self.post(`${app.path}/batch`, { requests });
   const innocent = { method: 'POST', collection: 'posts', body: { title: 'of a batch' } };
 
@@ -69,9 +69,9 @@ describe('a batch of a hostile user', () => {
         await send({ method: 'POST', collection: 'posts', body }),
         await send({ method: 'PATCH', collection: 'posts', id: own, body }),
       ];
-      for (const answer of refused) {
-        expectError(answer, 400, 'validation');
-        expect(answer.body.message).toMatch(/^(requests\.0: )?author: there is no record with this id$/);
+      for (const response of refused) {
+        expectError(response, 400, 'validation');
+        expect(response.body.message).toMatch(/^(requests\.0: )?author: there is no record with this id$/);
       }
     }
   });
@@ -107,10 +107,10 @@ describe('what a hostile user asks through relations', () => {
 
   it('expands its own alone', async () => {
     for (const target of ['author', 'person', 'author,person']) {
-      const answer = await mallory.self.get(`${posts}/${hers}?expand=${target}`);
-      expectOk(answer);
-      expect(answer.text).not.toContain(vera.email);
-      expect(answer.text).not.toContain('secret');
+      const response = await mallory.self.get(`${posts}/${hers}?expand=${target}`);
+      expectOk(response);
+      expect(response.text).not.toContain(vera.email);
+      expect(response.text).not.toContain('secret');
       const all = await mallory.self.get(`${posts}?expand=${target}&per_page=200`);
       expectOk(all);
       expect(all.text).not.toContain(vera.email);

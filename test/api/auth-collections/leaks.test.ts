@@ -88,9 +88,9 @@ describe('streams of a hostile user', () => {
       const stream = await openEvents(port, { path: at(collection), token, filter });
       expect([stream.status, JSON.parse(stream.body).code]).toEqual([400, 'unknown_column']);
       stream.socket.destroy();
-      const answer = await socket.subscribe('x', { collection, filter });
-      expect(answer?.['type']).not.toBe('subscribed');
-      expect(JSON.stringify(answer)).toContain('unknown_column');
+      const response = await socket.subscribe('x', { collection, filter });
+      expect(response?.['type']).not.toBe('subscribed');
+      expect(JSON.stringify(response)).toContain('unknown_column');
     }
     socket.socket.close();
   });

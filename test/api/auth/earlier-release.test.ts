@@ -1,7 +1,7 @@
 // Tokens of an earlier release, which may name their subject by something that is no UUID.
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, type Caller, expectOk } from '../../harness/api.ts';
+import { type ApiResponse, as, type Caller, expectOk } from '../../harness/api.ts';
 import { startServer, type TestServer } from '../../harness/server.ts';
 
 const legacySecret = 'the secret of a 0.1 release, 32 bytes or more';
@@ -40,7 +40,7 @@ async function newestActor(path: string, action: string): Promise<string> {
   return entry.actor;
 }
 
-function expectGone({ status, body }: Answer): void {
+function expectGone({ status, body }: ApiResponse): void {
   expect([status, body]).toEqual([
     401,
     { code: 'unauthorized', message: expect.stringMatching(/ is gone$/) },

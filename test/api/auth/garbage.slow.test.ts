@@ -85,8 +85,8 @@ it.each(Object.entries(ways))(
   async (way, body) => {
     for (let round = 0; round < rounds; round++) {
       const sent = body(garbage);
-      const answer = await as().post(`${own.path}/auth/${way}`, sent);
-      expect([JSON.stringify(sent), answer.status < 500]).toEqual([JSON.stringify(sent), true]);
+      const response = await as().post(`${own.path}/auth/${way}`, sent);
+      expect([JSON.stringify(sent), response.status < 500]).toEqual([JSON.stringify(sent), true]);
     }
   },
 );
@@ -107,8 +107,8 @@ it('auth.garbage: a code that is none is refused like a wrong one, and counts', 
       }
       const { challenge_id } = expectOk(login);
       const code = `9${garbage().slice(0, 20)}x`.replaceAll(/[\0\ud800-\udfff]/g, '');
-      const answer = await as().post(`${path}/auth/users/login/totp`, { challenge_id, code });
-      statuses.push(answer.status);
+      const response = await as().post(`${path}/auth/users/login/totp`, { challenge_id, code });
+      statuses.push(response.status);
     }
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
   }

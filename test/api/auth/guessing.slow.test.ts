@@ -1,7 +1,7 @@
 // An operator signs in while somebody guesses: 200 guesses a second from 500 addresses.
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { type Answer, expectOk, send } from '../../harness/api.ts';
+import { type ApiResponse, expectOk, send } from '../../harness/api.ts';
 import { startServer } from '../../harness/server.ts';
 import { setUp } from '../../harness/set-up.ts';
 import { unlimited } from '../../harness/storefront.ts';
@@ -20,7 +20,7 @@ const attacks: Record<string, (guess: number) => string> = {
 it.each(Object.entries(attacks))('auth.guessing: at %s', async (_what, nameOf) => {
   const config = { ...unlimited, 'http.trust_proxy': true, 'http.cookie_secure': false };
   const server = await startServer({ config });
-  const login = (from: string, username: string, secret: string, cookie = ''): Promise<Answer> =>
+  const login = (from: string, username: string, secret: string, cookie = ''): Promise<ApiResponse> =>
     send(`${server.url}/_/auth/admin/login`, {
       method: 'POST',
       body: { username, password: secret },
@@ -31,7 +31,7 @@ it.each(Object.entries(attacks))('auth.guessing: at %s', async (_what, nameOf) =
     const first = await login('203.0.113.1', 'admin', password);
     expectOk(first);
     const [known = ''] = first.headers.getSetCookie().filter((each) => each.startsWith('svc_kc='));
-    const guesses: Promise<Answer>[] = [];
+    const guesses: Promise<ApiResponse>[] = [];
     const times: number[] = [];
     const end = performance.now() + seconds * 1_000;
     const attack = async () => {

@@ -1,6 +1,6 @@
 // Guesses at a name from many networks, while its owner signs in: failures count by name and client.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, expectOk, send } from '../../harness/api.ts';
+import { type ApiResponse, expectOk, send } from '../../harness/api.ts';
 import { startServer, type TestServer } from '../../harness/server.ts';
 import { setUp } from '../../harness/set-up.ts';
 import { unlimited } from '../../harness/storefront.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /** A login of the master from an address, as a proxy passes it on. */
-function login(from: string, secret: string, cookie?: string): Promise<Answer> {
+function login(from: string, secret: string, cookie?: string): Promise<ApiResponse> {
   return send(`${server.url}/_/auth/admin/login`, {
     method: 'POST',
     body: { username: 'admin', password: secret },
@@ -33,8 +33,8 @@ async function guess(from: string, times: number): Promise<number[]> {
   return seen;
 }
 
-function knownClient(answer: Answer): string {
-  const cookie = answer.headers.getSetCookie().find((each) => each.startsWith('svc_kc='));
+function knownClient(response: ApiResponse): string {
+  const cookie = response.headers.getSetCookie().find((each) => each.startsWith('svc_kc='));
   expect(cookie).toMatch(/; Path=\/; Max-Age=7776000; HttpOnly; SameSite=Strict; Priority=High$/);
   return cookie?.split(';')[0] ?? expect.fail('no cookie of a known client');
 }

@@ -27,8 +27,8 @@ describe('an app admin', () => {
   it('takes the apps of an app admin away by an empty list, which makes a workspace admin', async () => {
     const app = await workspace.app();
     const ann = await workspace.login([app.id]);
-    const answer = await workspace.master.patch(`${path}/${ann.id}`, { role: 'workspace_admin' });
-    expect([answer.status, answer.body.message]).toEqual([
+    const response = await workspace.master.patch(`${path}/${ann.id}`, { role: 'workspace_admin' });
+    expect([response.status, response.body.message]).toEqual([
       400,
       'role: needs an empty app_ids: a workspace admin has all apps',
     ]);

@@ -1,33 +1,33 @@
 // Guessing passwords of one subject.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { type ApiResponse, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 
 let workspace: OwnWorkspace;
 beforeAll(async () => {
   workspace = await ownWorkspace();
 });
 
-async function attempt(email: string, password: string): Promise<Answer> {
+async function attempt(email: string, password: string): Promise<ApiResponse> {
   return await as().post(`${workspace.path}/auth/admin/login`, { email, password });
 }
 
-async function statuses(count: number, one: () => Promise<Answer>): Promise<number[]> {
+async function statuses(count: number, one: () => Promise<ApiResponse>): Promise<number[]> {
   const seen: number[] = [];
   for (let index = 0; index < count; index++) seen.push((await one()).status);
   return seen;
 }
 
-/** The answers to six wrong tries. */
+/** The responses to six wrong tries. */
 const untilLocked = [...Array<number>(5).fill(401), 429];
 
 describe('auth.lockout', () => {
   it('answers five failures with 401 and everything after them with 429, the right password included', async () => {
     const { email, password } = await workspace.login();
     expect(await statuses(6, () => attempt(email, 'a wrong password'))).toEqual(untilLocked);
-    const answer = await attempt(email, password);
-    expect([answer.status, answer.body.code]).toEqual([429, 'too_many_requests']);
-    const seconds = Number(answer.headers.get('Retry-After'));
+    const response = await attempt(email, password);
+    expect([response.status, response.body.code]).toEqual([429, 'too_many_requests']);
+    const seconds = Number(response.headers.get('Retry-After'));
     expect(seconds).toBeGreaterThan(270);
     expect(seconds).toBeLessThanOrEqual(300);
   });
@@ -55,18 +55,18 @@ describe('auth.lockout', () => {
 
   it('counts five of 20 guesses at once, as if they had come one after another', async () => {
     const { email } = await workspace.login();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => attempt(email, 'a wrong password')));
-    const seen = answers.map(({ status }) => status);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => attempt(email, 'a wrong password')));
+    const seen = responses.map(({ status }) => status);
     expect(seen.filter((status) => status === 401)).toHaveLength(5);
     expect(seen.filter((status) => status === 429)).toHaveLength(15);
-    expect(answers.filter(({ status, headers }) => status === 429 && headers.get('Retry-After') === null))
+    expect(responses.filter(({ status, headers }) => status === 429 && headers.get('Retry-After') === null))
       .toEqual([]);
   });
 
   it('lets many right logins at once in', async () => {
     const { email, password } = await workspace.login();
-    const answers = await Promise.all(Array.from({ length: 12 }, () => attempt(email, password)));
-    expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(200));
+    const responses = await Promise.all(Array.from({ length: 12 }, () => attempt(email, password)));
+    expect(responses.map(({ status }) => status)).toEqual(Array(12).fill(200));
   });
 
   it('concerns one workspace only', async () => {

@@ -1,7 +1,14 @@
-// Logging in: what an answer holds, what is audited, what is refused.
+// Logging in: what a response holds, what is audited, what is refused.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { type Answer, as, expectOk, master, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import {
+  type ApiResponse,
+  as,
+  expectOk,
+  master,
+  type OwnWorkspace,
+  ownWorkspace,
+} from '../../harness/api.ts';
 import { type Claims, claimsOf, cookiesOf, headerOf } from '../../harness/tokens.ts';
 
 const masterLogin = '/_/auth/admin/login';
@@ -17,23 +24,23 @@ function masterCredentials() {
   return { username: 'admin', password: inject('server').masterPassword };
 }
 
-function expectSession(answer: Answer): Claims {
-  expect(answer.status).toBe(200);
-  expect(Object.keys(answer.body).sort()).toEqual(['access_token', 'admin', 'refresh_token']);
-  expect(answer.body.refresh_token).toMatch(/^rfsh_[\w-]{40,}$/);
-  expect(answer.headers.get('Cache-Control')).toBe('no-store');
-  return claimsOf(answer.body.access_token);
+function expectSession(response: ApiResponse): Claims {
+  expect(response.status).toBe(200);
+  expect(Object.keys(response.body).sort()).toEqual(['access_token', 'admin', 'refresh_token']);
+  expect(response.body.refresh_token).toMatch(/^rfsh_[\w-]{40,}$/);
+  expect(response.headers.get('Cache-Control')).toBe('no-store');
+  return claimsOf(response.body.access_token);
 }
 
 describe('master login', () => {
   it('answers tokens whose claims name neither workspace nor app', async () => {
-    const answer = await as().post(masterLogin, masterCredentials());
-    const claims = expectSession(answer);
+    const response = await as().post(masterLogin, masterCredentials());
+    const claims = expectSession(response);
     expect(Object.keys(claims).sort()).toEqual(['exp', 'iat', 'iss', 'jti', 'role', 'sub']);
-    expect(claims).toMatchObject({ iss: 'bulkhead', role: 'master_admin', sub: answer.body.admin.id });
+    expect(claims).toMatchObject({ iss: 'bulkhead', role: 'master_admin', sub: response.body.admin.id });
     expect(claims.exp - claims.iat).toBe(900);
-    expect(answer.body.admin).toMatchObject({ username: 'admin', role: 'master_admin', app_ids: [] });
-    expect(JSON.stringify(answer.body)).not.toMatch(/argon2|password/);
+    expect(response.body.admin).toMatchObject({ username: 'admin', role: 'master_admin', app_ids: [] });
+    expect(JSON.stringify(response.body)).not.toMatch(/argon2|password/);
   });
 
   it('signs with a key of the key set, which both paths serve alike', async () => {
@@ -46,19 +53,19 @@ describe('master login', () => {
     expect(a?.body.keys).toEqual([
       { kty: 'RSA', alg: 'RS256', use: 'sig', e: 'AQAB', kid: header.kid, n: expect.any(String) },
     ]);
-    for (const answer of [a, b]) {
-      expect(answer?.headers.get('Content-Type')).toBe('application/jwk-set+json');
-      expect(answer?.headers.get('Cache-Control')).toBe('public, max-age=3600');
+    for (const response of [a, b]) {
+      expect(response?.headers.get('Content-Type')).toBe('application/jwk-set+json');
+      expect(response?.headers.get('Cache-Control')).toBe('public, max-age=3600');
     }
     // 2048 bits.
     expect(Buffer.from(a?.body.keys[0].n, 'base64url')).toHaveLength(256);
   });
 
   it('sets both cookies with exactly the attributes of the contract', async () => {
-    const answer = await as().post(masterLogin, masterCredentials());
-    expect(cookiesOf(answer)).toEqual([
-      `svc_at=${answer.body.access_token}; Path=/; Max-Age=900; HttpOnly; SameSite=Strict; Priority=High`,
-      `svc_rt=${answer.body.refresh_token}; Path=/_/auth; Max-Age=2592000; HttpOnly; SameSite=Strict; Priority=High`,
+    const response = await as().post(masterLogin, masterCredentials());
+    expect(cookiesOf(response)).toEqual([
+      `svc_at=${response.body.access_token}; Path=/; Max-Age=900; HttpOnly; SameSite=Strict; Priority=High`,
+      `svc_rt=${response.body.refresh_token}; Path=/_/auth; Max-Age=2592000; HttpOnly; SameSite=Strict; Priority=High`,
     ]);
   });
 
@@ -69,27 +76,27 @@ describe('master login', () => {
     ['a password that is an object', { username: 'admin', password: { $ne: '' } }],
     ['an unknown member', { username: 'admin', password: 'x', admin: true }],
   ])('refuses %s without a cookie', async (what, body) => {
-    const answer = await as().post(masterLogin, body);
+    const response = await as().post(masterLogin, body);
     const expected = what === 'an unknown name' ? [401, 'bad_credentials'] : [400, 'validation'];
-    expect([answer.status, answer.body.code]).toEqual(expected);
-    expect(cookiesOf(answer)).toEqual([]);
+    expect([response.status, response.body.code]).toEqual(expected);
+    expect(cookiesOf(response)).toEqual([]);
   });
 
   it('ignores a token that came with it, a bad one too', async () => {
-    const answer = await as('nonsense').post(masterLogin, masterCredentials());
-    expect(answer.status).toBe(200);
+    const response = await as('nonsense').post(masterLogin, masterCredentials());
+    expect(response.status).toBe(200);
   });
 });
 
 describe('admin login', () => {
   it('answers tokens of a workspace admin that name the workspace', async () => {
     const { email, password, id } = await workspace.login();
-    const answer = await as().post(login, { email, password });
-    const claims = expectSession(answer);
+    const response = await as().post(login, { email, password });
+    const claims = expectSession(response);
     expect(Object.keys(claims).sort()).toEqual(['exp', 'iat', 'iss', 'jti', 'role', 'sub', 'workspace']);
     expect(claims).toMatchObject({ role: 'workspace_admin', workspace: workspace.id, sub: id });
-    expect(answer.body.admin).toMatchObject({ id, email, role: 'workspace_admin', app_ids: [] });
-    expect(cookiesOf(answer)).toHaveLength(2);
+    expect(response.body.admin).toMatchObject({ id, email, role: 'workspace_admin', app_ids: [] });
+    expect(cookiesOf(response)).toHaveLength(2);
   });
 
   it('answers tokens of an app admin that name one app as text and several as a list', async () => {
@@ -102,13 +109,13 @@ describe('admin login', () => {
   it('gives a login that names an app tokens for that app only', async () => {
     const [a, b] = [await workspace.app(), await workspace.app()];
     const { email, password } = await workspace.login();
-    const answer = expectOk(await as().post(login, { email, password, app: a.id }));
-    expect(claimsOf(answer.access_token)).toMatchObject({ role: 'app_admin', app: a.id });
-    const narrowed = as(answer.access_token);
+    const response = expectOk(await as().post(login, { email, password, app: a.id }));
+    expect(claimsOf(response.access_token)).toMatchObject({ role: 'app_admin', app: a.id });
+    const narrowed = as(response.access_token);
     expect((await narrowed.get(a.path)).status).toBe(200);
     expect((await narrowed.get(b.path)).status).toBe(403);
     const next = expectOk(
-      await as().post(`${workspace.path}/auth/refresh`, { refresh_token: answer.refresh_token }),
+      await as().post(`${workspace.path}/auth/refresh`, { refresh_token: response.refresh_token }),
     );
     expect(claimsOf(next.access_token)).toMatchObject({ role: 'app_admin', app: a.id });
   });
@@ -117,8 +124,8 @@ describe('admin login', () => {
     const [a, b] = [await workspace.app(), await workspace.app()];
     const { email, password } = await workspace.login([a.id]);
     for (const app of [b.id, 'none-such']) {
-      const answer = await as().post(login, { email, password, app });
-      expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+      const response = await as().post(login, { email, password, app });
+      expect([response.status, response.body.code]).toEqual([403, 'forbidden']);
     }
     const all = await workspace.login();
     const credentials = { email: all.email, password: all.password };
@@ -144,11 +151,11 @@ describe('admin login', () => {
   });
 
   it('answers 404 for a workspace that does not exist', async () => {
-    const answer = await as().post('/api/workspaces/none-such/auth/admin/login', {
+    const response = await as().post('/api/workspaces/none-such/auth/admin/login', {
       email: 'a@b.c',
       password: 'x',
     });
-    expect([answer.status, answer.body.code]).toEqual([404, 'workspace_not_found']);
+    expect([response.status, response.body.code]).toEqual([404, 'workspace_not_found']);
   });
 
   it('does not know the admins of another workspace', async () => {
@@ -161,12 +168,12 @@ describe('admin login', () => {
 describe('me', () => {
   it('describes the admin whose token it is', async () => {
     const admin = await workspace.login();
-    const answer = await admin.get(`${workspace.path}/auth/me`);
-    expect(answer).toMatchObject({
+    const response = await admin.get(`${workspace.path}/auth/me`);
+    expect(response).toMatchObject({
       status: 200,
       body: { id: admin.id, email: admin.email, role: 'workspace_admin' },
     });
-    expect(Object.keys(answer.body).sort()).toEqual(
+    expect(Object.keys(response.body).sort()).toEqual(
       ['app_ids', 'created_at', 'email', 'id', 'name', 'role', 'updated_at'],
     );
   });

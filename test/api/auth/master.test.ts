@@ -7,10 +7,10 @@ import { masterSubject } from '../../../api/auth/login/login-master.ts';
 import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { Pool } from '../../../storage/connections/pool.ts';
 import { lockSubject } from '../../../storage/lockouts.ts';
-import { type Answer, as, type Caller, expectOk } from '../../harness/api.ts';
+import { type ApiResponse, as, type Caller, expectOk } from '../../harness/api.ts';
 import { endpointOf } from '../../harness/database.ts';
 import { startServer, type TestServer } from '../../harness/server.ts';
-import { answerMeanwhile, howManyWait } from '../../harness/waiting.ts';
+import { howManyWait, responseMeanwhile } from '../../harness/waiting.ts';
 import { claimsOf, cookiesOf, headerOf } from '../../harness/tokens.ts';
 
 const legacySecret = 'the secret of a 0.1 release, 32 bytes or more';
@@ -39,7 +39,7 @@ async function restart(): Promise<void> {
   server = await startServer({ config: settings, dataDir });
 }
 
-async function login(password: string): Promise<Answer> {
+async function login(password: string): Promise<ApiResponse> {
   return await as(undefined, server.url).post('/_/auth/admin/login', { username: 'admin', password });
 }
 
@@ -76,12 +76,12 @@ async function legacyToken(
 
 describe('cookies', () => {
   it('are Secure and carry the prefix that is configured', async () => {
-    const answer = await login(passwords.first);
-    expect(cookiesOf(answer)).toEqual([
-      `acme_at=${answer.body.access_token}; Path=/; Max-Age=900; HttpOnly; SameSite=Strict; Priority=High; Secure`,
-      `acme_rt=${answer.body.refresh_token}; Path=/_/auth; Max-Age=2592000; HttpOnly; SameSite=Strict; Priority=High; Secure`,
+    const response = await login(passwords.first);
+    expect(cookiesOf(response)).toEqual([
+      `acme_at=${response.body.access_token}; Path=/; Max-Age=900; HttpOnly; SameSite=Strict; Priority=High; Secure`,
+      `acme_rt=${response.body.refresh_token}; Path=/_/auth; Max-Age=2592000; HttpOnly; SameSite=Strict; Priority=High; Secure`,
     ]);
-    const headers = { Cookie: `svc_at=${answer.body.access_token}` };
+    const headers = { Cookie: `svc_at=${response.body.access_token}` };
     expect((await bearer(undefined).get('/api/workspaces', headers)).status).toBe(401);
   });
 });
@@ -112,8 +112,8 @@ describe('jwt.legacy-hs256', () => {
     ['a master with a workspace', { claims: { workspace: 'acme' } }],
     ['an expiry that has passed', { expiresIn: -1 }],
   ])('is refused with %s', async (_what, options) => {
-    const answer = await bearer(await legacyToken(options)).get('/api/workspaces');
-    expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized']);
+    const response = await bearer(await legacyToken(options)).get('/api/workspaces');
+    expect([response.status, response.body.code]).toEqual([401, 'unauthorized']);
   });
 
   it('that was revoked is refused however its signature is spelled', async () => {
@@ -164,13 +164,13 @@ describe('session.revoke-all: the master’s own password', () => {
   it('leaves no session to a refresh token that is being exchanged', async () => {
     const { refresh_token } = expectOk(await login(passwords.first));
     const control = openControl();
-    const answer = await answerMeanwhile(
+    const response = await responseMeanwhile(
       control,
       (sql) => sql`select 1 from control.master_admins for update`,
       () => bearer(undefined).post('/_/auth/refresh', { refresh_token }),
       (sql) => sql`update control.sessions set revoked_at = now()`,
     ).finally(() => control.end());
-    expect(answer.status).toBe(401);
+    expect(response.status).toBe(401);
   });
 
   it('ends every other session and token when it changes', async () => {
@@ -241,9 +241,9 @@ describe('auth.lockout: the master', () => {
     }).finally(() => control.end());
     expect(shutOut.map(({ status }) => status)).toEqual([429, 429]);
     await restart();
-    const answer = await login(passwords.second);
-    expect([answer.status, answer.body.code]).toEqual([429, 'too_many_requests']);
-    expect(Number(answer.headers.get('Retry-After'))).toBeGreaterThan(200);
+    const response = await login(passwords.second);
+    expect([response.status, response.body.code]).toEqual([429, 'too_many_requests']);
+    expect(Number(response.headers.get('Retry-After'))).toBeGreaterThan(200);
     expect((await bearer(session.access_token).get('/api/workspaces')).status).toBe(200);
     expect(claimsOf(session.access_token).role).toBe('master_admin');
   });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { Pool, type Sql } from '../../../storage/connections/pool.ts';
-import { type Answer, as, type Caller, expectOk, ownWorkspace } from '../../harness/api.ts';
+import { type ApiResponse, as, type Caller, expectOk, ownWorkspace } from '../../harness/api.ts';
 import { openDatabaseOf, provisionerEndpoint } from '../../harness/database.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
 import { somebodyWaits } from '../../harness/waiting.ts';
@@ -13,7 +13,7 @@ async function deleteSlowly(
   { by, path }: { by: Caller; path: string },
   meanwhile: () => Promise<void>,
 ): Promise<void> {
-  let deleting: Promise<Answer> | undefined;
+  let deleting: Promise<ApiResponse> | undefined;
   const doneWith = new Error('only held');
   await pool.transaction(async (sql) => {
     await hold(sql);

@@ -44,14 +44,14 @@ beforeAll(async () => {
 
 async function refusals(caller: Caller, path: string, body: Record<string, string>): Promise<unknown[]> {
   const url = path.startsWith('/') ? path : `${own.path}/${path}`;
-  const answers: unknown[] = [];
+  const responses: unknown[] = [];
   for (const member of Object.keys(body)) {
     for (const stranger of strangers) {
       const { status, body: { code, message } } = await caller.post(url, { ...body, [member]: stranger });
-      answers.push([member, stranger, status, code, message]);
+      responses.push([member, stranger, status, code, message]);
     }
   }
-  return answers;
+  return responses;
 }
 
 function expected(body: Record<string, string>): unknown[] {

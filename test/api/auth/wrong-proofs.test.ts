@@ -1,6 +1,6 @@
 // What is answered to a wrong password or code: people read it, so it names what they typed.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { type ApiResponse, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { enrol, wrongCode } from '../../harness/authenticator.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
 
@@ -12,8 +12,8 @@ beforeAll(async () => {
   auth = `${own.path}/auth`;
 });
 
-function expectTold(answer: Answer, message: string): void {
-  expect([answer.status, answer.body]).toEqual([401, { code: 'bad_credentials', message }]);
+function expectTold(response: ApiResponse, message: string): void {
+  expect([response.status, response.body]).toEqual([401, { code: 'bad_credentials', message }]);
 }
 
 const ofCode = 'the code is wrong, has expired or has been used';
@@ -27,9 +27,9 @@ describe('a wrong code', () => {
     const authenticator = await enrol(user, auth);
     const { email, password } = user;
     const { challenge_id } = expectOk(await as().post(`${auth}/users/login`, { email, password }));
-    const answerWith = (code: string) => as().post(`${auth}/users/login/totp`, { challenge_id, code });
-    expectTold(await answerWith(wrongCode(authenticator)), ofCode);
-    expectTold(await answerWith(authenticator.used), ofCode);
+    const responseWith = (code: string) => as().post(`${auth}/users/login/totp`, { challenge_id, code });
+    expectTold(await responseWith(wrongCode(authenticator)), ofCode);
+    expectTold(await responseWith(authenticator.used), ofCode);
     expectTold(await user.post(`${auth}/totp/disable`, { code: wrongCode(authenticator) }), ofCode);
   });
 

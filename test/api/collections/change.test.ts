@@ -47,9 +47,9 @@ describe('a change', () => {
     ['another kind of collection', { schema: { kind: 'auth', fields: [title] } }, 'schema.kind'],
   ])('cannot give %s', async (name, body, member) => {
     const path = await define(`fixed_${name.length}`, [title]);
-    const answer = await admin.patch(`${path}?confirm=drop`, body);
-    expect(answer.status).toBe(400);
-    expect(answer.body.message).toContain(member);
+    const response = await admin.patch(`${path}?confirm=drop`, body);
+    expect(response.status).toBe(400);
+    expect(response.body.message).toContain(member);
     expect((await admin.get(path)).body.schema.fields).toEqual([title]);
   });
 

@@ -180,21 +180,21 @@ describe('a declaration is refused', () => {
       schema: { id: 'x', fields: Array.from({ length: 501 }, (_, n) => ({ name: `f${n}`, kind: 'bool' })) },
     }, 'must have at most 500 items'],
   ])('%s', async (_, body, message) => {
-    const answer = await admin.post(collections, body);
-    expect(answer.status).toBe(400);
-    expect(answer.body.code).toBe('validation');
-    expect(answer.body.message).toContain(message);
+    const response = await admin.post(collections, body);
+    expect(response.status).toBe(400);
+    expect(response.body.code).toBe('validation');
+    expect(response.body.message).toContain(message);
     expect((await admin.get(`${collections}/x`)).status).toBe(404);
   });
 
   it('with everything that is wrong at once', async () => {
-    const answer = await admin.post(collections, {
+    const response = await admin.post(collections, {
       schema: {
         id: '1x',
         fields: [{ name: 'id', kind: 'text' }, { name: 'n', kind: 'number', min: 2, max: 1 }],
       },
     });
-    expect(answer.body.message.split('; ').map((part: string) => part.split(':')[0]))
+    expect(response.body.message.split('; ').map((part: string) => part.split(':')[0]))
       .toEqual(['schema.id', 'schema.fields.0.name', 'schema.fields.n.min']);
   });
 });

@@ -53,10 +53,10 @@ function variants(name: string): string[] {
 describe('names', () => {
   it.each(reserved)('reserved.names: %s is refused in every spelling', async (name) => {
     for (const id of variants(name)) {
-      const answer = await admin.post(collections, { schema: { id, fields: [] } });
-      expect(answer.status, id).toBe(400);
-      expect(answer.body.code).toBe('validation');
-      expect(answer.body.message).toContain('schema.id');
+      const response = await admin.post(collections, { schema: { id, fields: [] } });
+      expect(response.status, id).toBe(400);
+      expect(response.body.code).toBe('validation');
+      expect(response.body.message).toContain('schema.id');
     }
     expect((await admin.get(`${collections}/${name}`)).status).toBe(404);
   });
@@ -74,9 +74,11 @@ describe('names', () => {
         '__proto__',
       ]
     ) {
-      const answer = await admin.post(collections, { schema: { id: 'x', fields: [{ name, kind: 'text' }] } });
-      expect(answer.status, name).toBe(400);
-      expect(answer.body.message).toContain('schema.fields.0.name');
+      const response = await admin.post(collections, {
+        schema: { id: 'x', fields: [{ name, kind: 'text' }] },
+      });
+      expect(response.status, name).toBe(400);
+      expect(response.body.message).toContain('schema.fields.0.name');
     }
     const view = await admin.post(collections, { schema: { id: 'x', kind: 'view', fields: [] } });
     expect(view.status).toBe(400);
@@ -120,15 +122,15 @@ describe('names', () => {
     await fc.assert(
       fc.asyncProperty(name(), name(), async (id, field) => {
         const declared = { id, fields: [{ name: field, kind: 'text' }] };
-        const answer = await admin.post(collections, { schema: declared });
+        const response = await admin.post(collections, { schema: declared });
         const acceptable = legal.test(id) && legal.test(field) && id !== 'witness' &&
           !taken.has(id.toLowerCase()) && !fieldTaken.test(field);
         if (!acceptable) {
-          expect([400, 409]).toContain(answer.status);
+          expect([400, 409]).toContain(response.status);
           return;
         }
-        expect(answer.status, answer.text).toBe(201);
-        expect(answer.body.schema).toEqual({ kind: 'base', ...declared });
+        expect(response.status, response.text).toBe(201);
+        expect(response.body.schema).toEqual({ kind: 'base', ...declared });
         const record = expectOk(await admin.post(`${collections}/${id}/records`, { [field]: field }));
         expect(record).toMatchObject({ collection: id, fields: { [field]: field } });
         expectOk(await admin.delete(`${collections}/${id}`));

@@ -11,7 +11,7 @@ const opened: Egress[] = [];
 let server: Server;
 let port: number;
 
-const answers: Record<string, RequestListener> = {
+const listeners: Record<string, RequestListener> = {
   '/': (request, response) => response.end(JSON.stringify(request.headers)),
   // The next request is another connection's.
   '/last': (_request, response) => response.setHeader('Connection', 'close').end(),
@@ -40,9 +40,9 @@ const answers: Record<string, RequestListener> = {
 beforeAll(async () => {
   server = createServer((request, response) => {
     seen.push(`${request.method} ${request.url}`);
-    const answer = answers[request.url ?? ''];
-    if (answer === undefined) response.writeHead(404).end();
-    else answer(request, response);
+    const listener = listeners[request.url ?? ''];
+    if (listener === undefined) response.writeHead(404).end();
+    else listener(request, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

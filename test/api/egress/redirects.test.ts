@@ -57,8 +57,8 @@ it.each([301, 302, 303, 307, 308])('a %i is followed for reading only', async (s
 });
 
 it('follows three, and returns the URL that responded', async () => {
-  const answer = await egress.send({ method: 'GET', url: new URL(`${origin}/thrice`), maxBytes: 1_000 });
-  expect([answer.status, answer.url.href]).toEqual([200, `${origin}/`]);
+  const response = await egress.send({ method: 'GET', url: new URL(`${origin}/thrice`), maxBytes: 1_000 });
+  expect([response.status, response.url.href]).toEqual([200, `${origin}/`]);
   expect(await ask(egress, `${origin}/too-often`)).toBe('redirected');
 });
 

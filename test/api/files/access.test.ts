@@ -20,7 +20,7 @@ describe('who may do what', () => {
     const mine = JSON.parse(await (await put(user, fresh, 'mine')).text());
     const theirs = JSON.parse(await (await put(files.other, fresh, 'theirs')).text());
     const admins = JSON.parse(await (await put(fresh.admin, fresh, 'of an admin')).text());
-    const ids = (answer: { items: { id: string }[] }) => answer.items.map(({ id }) => id);
+    const ids = (response: { items: { id: string }[] }) => response.items.map(({ id }) => id);
     expect(ids(expectOk(await user.get(`${fresh.path}/files`)))).toEqual([mine.id]);
     expect(ids(expectOk(await fresh.admin.get(`${fresh.path}/files`)))).toEqual([
       admins.id,
@@ -46,9 +46,9 @@ describe('who may do what', () => {
 
   it('takes no id that is none', async () => {
     for (const id of ['x', '..%2f..%2fmaster.key', randomUUID(), 'z'.repeat(36), 'x'.repeat(5_000)]) {
-      const answer = await user.get(`${app.path}/files/${id}`);
-      expectError(answer, 404, 'not_found');
-      expect(answer.body.message.length).toBeLessThan(130);
+      const response = await user.get(`${app.path}/files/${id}`);
+      expectError(response, 404, 'not_found');
+      expect(response.body.message.length).toBeLessThan(130);
     }
   });
 
@@ -102,8 +102,8 @@ describe('a link', () => {
     const { id } = await upload(user, app, 'for a browser');
     const link = expectOk(await user.post(`${app.path}/files/${id}/link`, { expires_in: 60 }));
     expect(Date.parse(link.expires_at) - Date.now()).toBeGreaterThan(55_000);
-    const answer = await get(as(), link.url);
-    expect([answer.status, await answer.text()]).toEqual([200, 'for a browser']);
+    const response = await get(as(), link.url);
+    expect([response.status, await response.text()]).toEqual([200, 'for a browser']);
     const otherFile = await upload(user, app, 'another');
     for (
       const url of [
@@ -137,12 +137,12 @@ describe('with its app or workspace', () => {
     const leaving = await ownWorkspace();
     const [first, second] = [await leaving.app(), await leaving.app()];
     const put = async (caller: Caller, path: string) => {
-      const answer = await fetch(`${serverUrl()}${path}/files`, {
+      const response = await fetch(`${serverUrl()}${path}/files`, {
         method: 'POST',
         headers: { Authorization: `Bearer ${caller.token}` },
         body: 'x',
       });
-      return String(JSON.parse(await answer.text()).id);
+      return String(JSON.parse(await response.text()).id);
     };
     const ids = [await put(leaving.admin, first.path), await put(leaving.admin, second.path)];
     const folder = await blobFolderOf(leaving.id);

@@ -96,18 +96,18 @@ it('of bytes that are gone is a fault of the server, and the file is still known
   const lost = await upload(files.user, files.app, 'x');
   const path = `${files.app.path}/files/${lost.id}`;
   await rm(await pathOf(lost.id));
-  const answer = await get(files.user, path);
+  const response = await get(files.user, path);
   const body = { code: 'internal', message: 'the bytes of this file are missing' };
-  expect([answer.status, await answer.json()]).toEqual([500, body]);
+  expect([response.status, await response.json()]).toEqual([500, body]);
   expect((await get(files.user, `${path}/meta`)).status).toBe(200);
 });
 
 it('is cut off when bytes are missing, so that nobody takes it for whole', async () => {
   const short = await upload(files.user, files.app, Buffer.alloc(1_000_000, 'x'));
   await truncate(await pathOf(short.id), 600_000);
-  const answer = await get(files.user, `${files.app.path}/files/${short.id}`);
-  expect(answer.status).toBe(200);
-  await expect(answer.arrayBuffer()).rejects.toThrow('terminated');
+  const response = await get(files.user, `${files.app.path}/files/${short.id}`);
+  expect(response.status).toBe(200);
+  await expect(response.arrayBuffer()).rejects.toThrow('terminated');
   // The server is well.
   const whole = await get(files.user, `${files.app.path}/files/${id}`, { Range: 'bytes=0-9' });
   expect(Buffer.from(await whole.arrayBuffer()).equals(bytes.subarray(0, 10))).toBe(true);

@@ -35,8 +35,8 @@ beforeAll(async () => {
     closed = once(response, 'close');
     const body = () => expect.fail('the body was read');
     const reserveFile = () => void held++;
-    const answer = download({ blobs, hosts, observe: (fact) => void facts.push(fact) }, app, file);
-    answer.write({ response, headers: [], address: 'x', reserveFile, body }).catch(() => response.destroy());
+    const served = download({ blobs, hosts, observe: (fact) => void facts.push(fact) }, app, file);
+    served.write({ response, headers: [], address: 'x', reserveFile, body }).catch(() => response.destroy());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -49,8 +49,8 @@ afterAll(async () => {
 
 async function ask(method: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
   const { port } = server.address() as AddressInfo;
-  const [answer] = await once(request({ port, host: '127.0.0.1', method, headers }).end(), 'response');
-  return answer;
+  const [response] = await once(request({ port, host: '127.0.0.1', method, headers }).end(), 'response');
+  return response;
 }
 
 it('counts as an open file when bytes are sent, and not when there are none', async () => {

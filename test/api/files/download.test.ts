@@ -24,8 +24,8 @@ describe('a download', () => {
       [`bytes=${Array.from({ length: 500 }, (_, i) => `${i}-${i}`).join(',')}`, 200, '0123456789', null],
     ];
     for (const [range, status, body, contentRange] of cases) {
-      const answer = await get(user, path, { Range: range });
-      expect([range, answer.status, await answer.text(), answer.headers.get('content-range')]).toEqual([
+      const response = await get(user, path, { Range: range });
+      expect([range, response.status, await response.text(), response.headers.get('content-range')]).toEqual([
         range,
         status,
         body,
@@ -33,15 +33,19 @@ describe('a download', () => {
       ]);
     }
     for (const range of ['bytes=10-', 'bytes=99-100', 'bytes=-0']) {
-      const answer = await get(user, path, { Range: range });
-      expect([range, answer.status, answer.headers.get('content-range')]).toEqual([range, 416, 'bytes */10']);
+      const response = await get(user, path, { Range: range });
+      expect([range, response.status, response.headers.get('content-range')]).toEqual([
+        range,
+        416,
+        'bytes */10',
+      ]);
     }
     for (const tag of [`"${id}"`, `W/"${id}"`, `"x", "${id}"`, '*']) {
-      const answer = await get(user, path, { 'If-None-Match': tag });
-      expect([tag, answer.status, await answer.text()]).toEqual([tag, 304, '']);
-      // What a cache is to know of the answer that it has (RFC 9110 section 15.4.5).
+      const response = await get(user, path, { 'If-None-Match': tag });
+      expect([tag, response.status, await response.text()]).toEqual([tag, 304, '']);
+      // What a cache is to know of the response that it has (RFC 9110 section 15.4.5).
       const names = ['etag', 'cache-control', 'content-security-policy'];
-      expect(names.map((name) => answer.headers.get(name))).toEqual([
+      expect(names.map((name) => response.headers.get(name))).toEqual([
         `"${id}"`,
         'private, no-cache',
         "sandbox; default-src 'none'",
@@ -64,11 +68,11 @@ describe('a download', () => {
 
   it('answers HEAD with the head alone', async () => {
     const { id } = await upload(user, app, '0123456789');
-    const answer = await fetch(`${serverUrl()}${app.path}/files/${id}`, {
+    const response = await fetch(`${serverUrl()}${app.path}/files/${id}`, {
       method: 'HEAD',
       headers: { Authorization: `Bearer ${user.token}` },
     });
-    expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([
+    expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([
       200,
       '10',
       '',

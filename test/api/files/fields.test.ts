@@ -28,9 +28,9 @@ describe('a field of kind file', () => {
     const elsewhere = await files.own.app();
     const foreign = await upload(elsewhere.admin, elsewhere, 'x');
     for (const cover of [randomUUID(), foreign.id]) {
-      const answer = await app.admin.post(posts, { cover });
-      expectError(answer, 400, 'validation');
-      expect(answer.body.message).toBe('cover: there is no file with this id');
+      const response = await app.admin.post(posts, { cover });
+      expectError(response, 400, 'validation');
+      expect(response.body.message).toBe('cover: there is no file with this id');
     }
   });
 

@@ -39,9 +39,9 @@ describe('a range', () => {
       `bytes=${Array(3_000).fill('0-').join(',')}`,
     ];
     for (const range of whole) {
-      const answer = await get(user, path, { Range: Buffer.from(range).toString('latin1') });
-      expect([range, answer.status, await answer.text()]).toEqual([range, 200, text]);
-      expect(answer.headers.get('content-range')).toBeNull();
+      const response = await get(user, path, { Range: Buffer.from(range).toString('latin1') });
+      expect([range, response.status, await response.text()]).toEqual([range, 200, text]);
+      expect(response.headers.get('content-range')).toBeNull();
     }
     const some: [string, string][] = [
       [`bytes=4-${nines}`, '456789'],
@@ -50,34 +50,42 @@ describe('a range', () => {
       ['bytes=00000000000000000001-02', '12'],
     ];
     for (const [range, part] of some) {
-      const answer = await get(user, path, { Range: range });
-      expect([range, answer.status, await answer.text()]).toEqual([range, 206, part]);
-      expect(answer.headers.get('content-length')).toBe(String(part.length));
+      const response = await get(user, path, { Range: range });
+      expect([range, response.status, await response.text()]).toEqual([range, 206, part]);
+      expect(response.headers.get('content-length')).toBe(String(part.length));
     }
     for (
       const range of [`bytes=${nines}-`, `bytes=${nines}-${nines}`, 'bytes=9007199254740993-', 'bytes=-00']
     ) {
-      const answer = await get(user, path, { Range: range });
-      expect([range, answer.status, answer.headers.get('content-range')]).toEqual([range, 416, 'bytes */10']);
+      const response = await get(user, path, { Range: range });
+      expect([range, response.status, response.headers.get('content-range')]).toEqual([
+        range,
+        416,
+        'bytes */10',
+      ]);
     }
   });
 
   it('is for GET alone: HEAD says what the whole would be (RFC 9110 section 14.2)', async () => {
     for (const range of ['bytes=0-3', 'bytes=99-']) {
-      const answer = await fetch(serverUrl() + path, {
+      const response = await fetch(serverUrl() + path, {
         method: 'HEAD',
         headers: { ...authorization(user), Range: range },
       });
-      expect([range, answer.status, answer.headers.get('content-length')]).toEqual([range, 200, '10']);
-      expect(answer.headers.get('content-range')).toBeNull();
+      expect([range, response.status, response.headers.get('content-length')]).toEqual([range, 200, '10']);
+      expect(response.headers.get('content-range')).toBeNull();
     }
   });
 
   it('of an empty file is none, and harms nobody', async () => {
     const empty = await upload(user, app, '');
     for (const range of ['bytes=0-', 'bytes=0-0', 'bytes=-1', 'bytes=-0']) {
-      const answer = await get(user, `${app.path}/files/${empty.id}`, { Range: range });
-      expect([range, answer.status, answer.headers.get('content-range')]).toEqual([range, 416, 'bytes */0']);
+      const response = await get(user, `${app.path}/files/${empty.id}`, { Range: range });
+      expect([range, response.status, response.headers.get('content-range')]).toEqual([
+        range,
+        416,
+        'bytes */0',
+      ]);
     }
   });
 });
@@ -103,8 +111,8 @@ describe('a condition', () => {
       [{ 'If-Range': '', 'Range': 'bytes=0-1' }, 200, text],
     ];
     for (const [headers, status, body] of cases) {
-      const answer = await get(user, path, headers);
-      expect([headers, answer.status, await answer.text()]).toEqual([headers, status, body]);
+      const response = await get(user, path, headers);
+      expect([headers, response.status, await response.text()]).toEqual([headers, status, body]);
     }
   });
 });
@@ -120,8 +128,8 @@ describe('several answers on one connection', () => {
         head('GET', 'If-None-Match: *\r\n') + head('GET', 'Range: bytes=99-\r\n') +
         head('GET', 'Connection: close\r\n'),
     );
-    const answers = all.split(/(?=HTTP\/1\.1 )/);
-    expect(answers.map((one) => [one.slice(9, 12), one.slice(one.indexOf('\r\n\r\n') + 4)])).toEqual([
+    const responses = all.split(/(?=HTTP\/1\.1 )/);
+    expect(responses.map((one) => [one.slice(9, 12), one.slice(one.indexOf('\r\n\r\n') + 4)])).toEqual([
       ['206', '234'],
       ['200', ''],
       ['304', ''],

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { type Answer, type Caller, expectOk, type OwnApp, serverUrl } from '../../harness/api.ts';
+import { type ApiResponse, type Caller, expectOk, type OwnApp, serverUrl } from '../../harness/api.ts';
 import { fileApp, get, upload } from '../../harness/file-app.ts';
 import { sendRaw } from '../../harness/raw-requests.ts';
 import { ownUser } from '../../harness/users.ts';
@@ -24,7 +24,7 @@ function headOf({ token }: Caller, { path }: OwnApp, ...headers: string[]): stri
 const countIn = async ({ path, admin }: OwnApp): Promise<number> =>
   expectOk(await admin.get(`${path}/files`)).total_items;
 
-const setCap = async ({ path, admin }: OwnApp, max: number): Promise<Answer> =>
+const setCap = async ({ path, admin }: OwnApp, max: number): Promise<ApiResponse> =>
   await admin.put(`${path}/policies/storage.max_upload_mb`, { kind: 'range', min: 0, max });
 
 /** Bytes as a chunked body. */
@@ -61,7 +61,7 @@ describe('a length', () => {
       expect([headers, status]).toEqual([headers, 400]);
     }
     expect(await countIn(fresh)).toBe(0);
-    // What had begun is removed when the answer has left.
+    // What had begun is removed when the response has left.
     await expect.poll(() => files.blobs()).toEqual(before);
   });
 
@@ -91,8 +91,8 @@ describe('a length', () => {
       const pieces = length === 0
         ? []
         : [Buffer.alloc(length - 1, 'x'), Buffer.from('y')].filter((b) => b.length > 0);
-      const answer = await sendRaw(serverUrl(), Buffer.concat([Buffer.from(head), chunked(...pieces)]));
-      expect([length, answer.status]).toEqual([length, status]);
+      const response = await sendRaw(serverUrl(), Buffer.concat([Buffer.from(head), chunked(...pieces)]));
+      expect([length, response.status]).toEqual([length, status]);
     }
     const { items } = expectOk(await fresh.admin.get(`${fresh.path}/files`));
     expect(items.map(({ size }: { size: number }) => size)).toEqual([mebibyte, 1, 0]);
@@ -161,7 +161,7 @@ describe('an upload under way', () => {
     const before = await files.blobs();
     const { own } = files;
     const [ann, ben, eve] = [await ownUser(own), await ownUser(own), await own.login([fresh.id])];
-    const cases: [Caller, number, () => Promise<Answer>][] = [
+    const cases: [Caller, number, () => Promise<ApiResponse>][] = [
       [ann, 401, () => ann.delete(`${own.path}/auth/sessions`)],
       [ben, 401, () => own.admin.delete(`${own.path}/users/${ben.id}`)],
       [eve, 403, () => own.master.patch(`${own.path}/admins/${eve.id}`, { app_ids: [files.app.id] })],

@@ -1,4 +1,4 @@
-// What `pour` says of an answer that did not come to its end, and whose fault that was.
+// What `pour` says of a response that did not come to its end, and whose fault that was.
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,10 +14,10 @@ interface Outcome {
   received: number | 'cut off';
 }
 
-/** Pours these bytes into the answer of a real server, to a client that reads as `take` does. */
+/** Pours these bytes into the response of a real server, to a client that reads as `take` does. */
 async function outcomeOf(
   bytes: Readable,
-  take: (answer: IncomingMessage) => Promise<number> = lengthOf,
+  take: (response: IncomingMessage) => Promise<number> = lengthOf,
 ): Promise<Outcome> {
   const poured = Promise.withResolvers<unknown>();
   const server = createServer((_request, response) => {
@@ -28,17 +28,17 @@ async function outcomeOf(
   await once(server, 'listening');
   try {
     const asked = request({ host: '127.0.0.1', port: (server.address() as AddressInfo).port }).end();
-    const [answer] = await once(asked, 'response');
-    const received = await take(answer).catch((): 'cut off' => 'cut off');
+    const [response] = await once(asked, 'response');
+    const received = await take(response).catch((): 'cut off' => 'cut off');
     return { poured: await poured.promise, received };
   } finally {
     server.close();
   }
 }
 
-async function lengthOf(answer: IncomingMessage): Promise<number> {
+async function lengthOf(response: IncomingMessage): Promise<number> {
   let length = 0;
-  for await (const chunk of answer) length += chunk.length;
+  for await (const chunk of response) length += chunk.length;
   return length;
 }
 
@@ -86,9 +86,9 @@ it('says why bytes could not be read', async () => {
 it('says of a client that leaves that it did, and reads no further', async () => {
   const slow = new Readable({ read: () => undefined });
   slow.push(Buffer.alloc(announced / 10));
-  const leave = async (answer: IncomingMessage) => {
-    await once(answer, 'data');
-    answer.destroy();
+  const leave = async (response: IncomingMessage) => {
+    await once(response, 'data');
+    response.destroy();
     return 0;
   };
   const { poured } = await outcomeOf(slow, leave);
@@ -123,8 +123,8 @@ it('leaves nothing at a connection that goes on', async () => {
   const { port } = server.address() as AddressInfo;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (let count = 0; count < 3; count++) {
-    const [answer] = await once(request({ host: '127.0.0.1', port, agent }).end(), 'response');
-    await lengthOf(answer);
+    const [response] = await once(request({ host: '127.0.0.1', port, agent }).end(), 'response');
+    await lengthOf(response);
   }
   agent.destroy();
   server.close();

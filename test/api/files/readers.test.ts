@@ -27,10 +27,10 @@ const posts = place.records('posts');
 async function ways({ token }: Caller, id: string): Promise<number[]> {
   const path = `${serverUrl()}${app.path}/files/${id}`;
   const ask = async (url: string, headers: Record<string, string> = {}, method = 'GET') => {
-    const answer = await send(url, { method, headers: { ...authorization(as(token)), ...headers } });
-    if (answer.status === 401) expectError(answer, 401, 'unauthorized');
-    if (answer.status === 403) expectError(answer, 403, 'forbidden');
-    return answer.status;
+    const response = await send(url, { method, headers: { ...authorization(as(token)), ...headers } });
+    if (response.status === 401) expectError(response, 401, 'unauthorized');
+    if (response.status === 403) expectError(response, 403, 'forbidden');
+    return response.status;
   };
   return [
     await ask(path),
@@ -176,10 +176,10 @@ describe('a record of one’s own', () => {
       await caller.patch(`${posts}/${own}`, { cover }),
       await caller.patch(`${posts}/${own}`, { title: 'public', cover: cover.toUpperCase() }),
     ];
-    const answers = [...await write(bob, id), ...await write(bob, randomUUID())];
-    for (const answer of answers) {
-      expectError(answer, 400, 'validation');
-      expect(answer.body.message).toBe('cover: there is no file with this id');
+    const responses = [...await write(bob, id), ...await write(bob, randomUUID())];
+    for (const response of responses) {
+      expectError(response, 400, 'validation');
+      expect(response.body.message).toBe('cover: there is no file with this id');
     }
     const requests = [
       { method: 'POST', collection: 'posts', body: { title: 'public' } },

@@ -25,10 +25,10 @@ describe('an upload', () => {
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     });
     expect(expectOk(await user.get(`${app.path}/files/${file.id}/meta`))).toEqual(file);
-    const answer = await get(user, `${app.path}/files/${file.id}`);
-    expect(answer.status).toBe(200);
-    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
+    const response = await get(user, `${app.path}/files/${file.id}`);
+    expect(response.status).toBe(200);
+    expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'image/png',
       'content-length': '300000',
       'x-filename': 'photo.png',
@@ -40,11 +40,11 @@ describe('an upload', () => {
   });
 
   it('may be empty, and needs neither name nor type', async () => {
-    const answer = await fetch(`${serverUrl()}${app.path}/files`, {
+    const response = await fetch(`${serverUrl()}${app.path}/files`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${user.token}` },
     });
-    const file = JSON.parse(await answer.text());
+    const file = JSON.parse(await response.text());
     expect(file).toMatchObject({ filename: 'file', mime: 'application/octet-stream', size: 0 });
     expect(await (await get(user, `${app.path}/files/${file.id}`)).text()).toBe('');
   });
@@ -77,16 +77,16 @@ describe('an upload', () => {
 
   it('is refused as a form, and with a type that is none', async () => {
     for (const type of ['multipart/form-data; boundary=x', 'html', 'text/html, text/plain, @']) {
-      const answer = await put(user, app, 'x', { type });
-      expect([type, answer.status]).toEqual([type, 400]);
-      expect(await answer.json()).toMatchObject({ code: 'validation' });
+      const response = await put(user, app, 'x', { type });
+      expect([type, response.status]).toEqual([type, 400]);
+      expect(await response.json()).toMatchObject({ code: 'validation' });
     }
   });
 
   it('is refused with an encoding, of which those who fetch it would not be told', async () => {
     const before = await files.blobs();
-    const answer = await put(user, app, 'x', { coding: 'gzip' });
-    expect([answer.status, await answer.json()]).toMatchObject([400, {
+    const response = await put(user, app, 'x', { coding: 'gzip' });
+    expect([response.status, await response.json()]).toMatchObject([400, {
       code: 'validation',
       message: 'Content-Encoding: send the bytes of the file as they are',
     }]);
@@ -106,9 +106,9 @@ describe('the cap of uploads', () => {
 
   it('is 10 MB by default, more than other bodies may have, and exact', async () => {
     expect((await upload(user, app, Buffer.alloc(tenMegabytes))).size).toBe(tenMegabytes);
-    const answer = await put(user, app, Buffer.alloc(tenMegabytes + 1));
-    expect(answer.status).toBe(413);
-    expect(await answer.json()).toMatchObject({ code: 'payload_too_large' });
+    const response = await put(user, app, Buffer.alloc(tenMegabytes + 1));
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({ code: 'payload_too_large' });
   });
 
   it('ends an upload that announces more before any of it has come', async () => {
@@ -136,13 +136,13 @@ describe('the cap of uploads', () => {
     const stream = new ReadableStream({
       pull: (controller) => controller.enqueue(chunk),
     });
-    const answer = await fetch(`${serverUrl()}${fresh.path}/files`, {
+    const response = await fetch(`${serverUrl()}${fresh.path}/files`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${user.token}` },
       body: stream,
       duplex: 'half',
     } as RequestInit);
-    expect(answer.status).toBe(413);
+    expect(response.status).toBe(413);
     expect(expectOk(await fresh.admin.get(`${fresh.path}/files`)).total_items).toBe(0);
     expect(await files.blobs()).toEqual(before);
   });

@@ -111,8 +111,8 @@ describe('a slip of an author', () => {
     ['/many-headers', { code: 'hook_error', message: 'the hook failed; its log says why' }],
     ['/log', 'done'],
     ['/console', 'done'],
-  ])('is told where it is made: %s', async (path, answer) => {
-    expect((await ask(path)).body).toEqual(answer);
+  ])('is told where it is made: %s', async (path, response) => {
+    expect((await ask(path)).body).toEqual(response);
     const status = expectOk(await app.admin.get(`${app.path}/hooks/status`));
     expect(status).toMatchObject({ last_kill: null, running: true });
   });

@@ -47,9 +47,9 @@ function compact(text: string): string {
 }
 
 async function made(title: string): Promise<string> {
-  const answer = await app.admin.post(posts, `{"title":"${title}","meta":${meta}}`);
-  expectOk(answer);
-  return compact(answer.text);
+  const response = await app.admin.post(posts, `{"title":"${title}","meta":${meta}}`);
+  expectOk(response);
+  return compact(response.text);
 }
 
 it('a before-hook that leaves them alone keeps them, and so do the hooks of an update', async () => {
@@ -75,9 +75,9 @@ it.each([
   ['tiny', 'validation', 'range of a double'],
   ['whole', 'validation', 'a double can hold'],
 ])('what would change a digit is refused: %s', async (title, code, message) => {
-  const answer = await app.admin.post(posts, `{"title":"${title}","meta":${meta}}`);
-  expect(answer).toMatchObject({ status: 400, body: { code } });
-  expect(answer.body.message).toContain(message);
+  const response = await app.admin.post(posts, `{"title":"${title}","meta":${meta}}`);
+  expect(response).toMatchObject({ status: 400, body: { code } });
+  expect(response.body.message).toContain(message);
 });
 
 it('an after-hook stores what it was given', async () => {

@@ -53,7 +53,7 @@ onRecordAfterCreate('posts', (e) => {
   throw new Error('after all');
 });`;
 
-  it('after the write changes nothing of its answer, and is in the log with its place', async () => {
+  it('after the write changes nothing of its response, and is in the log with its place', async () => {
     const { admin, path, records } = await hookedApp(own, failing);
     const headers = { 'X-Request-Id': 'after-1' };
     expect((await admin.post(records('posts'), { title: 'x' }, headers)).status).toBe(201);

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { unlimitedPermits } from '../../../storage/connections/permits.ts';
 import { Pool } from '../../../storage/connections/pool.ts';
-import { type Answer, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { type ApiResponse, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { provisionerEndpoint } from '../../harness/database.ts';
 import { upload } from '../../harness/file-app.ts';
 import { type HookedApp, hookedApp } from '../../harness/hooked-app.ts';
@@ -57,7 +57,7 @@ describe('hook.no-tx-across-rpc: while hooks think', () => {
       await create('members', { email: user.email });
 
       expectOk(await admin.post(`${path}/custom/close`));
-      const writes: Record<string, Promise<Answer>> = {
+      const writes: Record<string, Promise<ApiResponse>> = {
         create: admin.post(records('held'), {}),
         update: admin.patch(`${records('held')}/${changed}`, {}),
         delete: admin.delete(`${records('held')}/${gone}`),

@@ -35,8 +35,8 @@ describe('a before-hook', () => {
   it('has its changes checked like those of a caller', async () => {
     const app = await hooked(`
       onRecordBeforeCreate('posts', (e) => { e.record.fields.count = 'many'; });`);
-    const answer = await app.admin.post(app.records('posts'), { title: 'a' });
-    expect(answer.body).toEqual({
+    const response = await app.admin.post(app.records('posts'), { title: 'a' });
+    expect(response.body).toEqual({
       code: 'validation',
       message: 'count: must be a number',
       errors: [{ path: 'count', code: 'invalid', message: 'must be a number' }],
@@ -117,8 +117,8 @@ describe('hooks fire for every way in which a record changes', () => {
       { method: 'PATCH', collection: 'comments', id, body: { text: 'second' } },
       { method: 'DELETE', collection: 'comments', id },
     ];
-    const answer = expectOk(await app.admin.post(`${app.path}/batch`, { requests }));
-    expect(answer.results[0].body.fields.text).toBe('new');
+    const response = expectOk(await app.admin.post(`${app.path}/batch`, { requests }));
+    expect(response.results[0].body.fields.text).toBe('new');
     expect(await seen(app)).toEqual([
       { what: 'Create', data: [null, 'new'] },
       { what: 'Update', data: ['new', 'second'] },
@@ -133,8 +133,8 @@ describe('hooks fire for every way in which a record changes', () => {
       collection: 'comments',
       body: { text },
     }));
-    const answer = await app.admin.post(`${app.path}/batch`, { requests });
-    expect(answer.body).toEqual({ code: 'hook_veto', message: 'requests.1: vetoed' });
+    const response = await app.admin.post(`${app.path}/batch`, { requests });
+    expect(response.body).toEqual({ code: 'hook_veto', message: 'requests.1: vetoed' });
     expect(await seen(app)).toEqual([]);
     expect(expectOk(await app.admin.get(app.records('comments'))).items).toEqual([]);
   });
@@ -217,8 +217,8 @@ describe('hooks fire for every way in which a record changes', () => {
         const count = e.record.fields.count;
         if (count < ${links}) await $app.records.create('posts', { count: count + 1 });
       });`);
-      const answer = await app.admin.post(app.records('posts'), { count: 0 });
-      expect(answer.status).toBe(status);
+      const response = await app.admin.post(app.records('posts'), { count: 0 });
+      expect(response.status).toBe(status);
       const { total_items } = expectOk(await app.admin.get(app.records('posts')));
       expect(total_items).toBe(status === 201 ? links + 1 : 0);
     },
@@ -229,9 +229,9 @@ describe('hooks fire for every way in which a record changes', () => {
       onRecordBeforeCreate('posts', async (e) => {
         await $app.records.create('posts', { title: e.record.fields.title, count: e.record.fields.count + 1 });
       });`);
-    const answer = await app.admin.post(app.records('posts'), { title: 'a', count: 0 });
-    expect(answer.status).toBeGreaterThanOrEqual(400);
-    expect(answer.body.message).toContain('deep');
+    const response = await app.admin.post(app.records('posts'), { title: 'a', count: 0 });
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    expect(response.body.message).toContain('deep');
     expect(expectOk(await app.admin.get(app.records('posts'))).items).toEqual([]);
   });
 });

@@ -58,13 +58,13 @@ describe('a hook that does not come back', () => {
     const { admin, records, path } = await hooked(source);
     const other = await hooked(source);
     expectOk(await admin.put(`${path}/policies/hooks.timeout_ms`, { kind: 'range', min: 1, max: 500 }));
-    let [answer, rounds] = [await admin.post(records('posts'), { title: 'loop' }), 1];
+    let [response, rounds] = [await admin.post(records('posts'), { title: 'loop' }), 1];
     // The file that was just put is noticed in its folder too, which forgives what has happened by then.
-    while (answer.body.code === 'hook_error' && rounds++ < 12) {
-      answer = await admin.post(records('posts'), { title: 'loop' });
+    while (response.body.code === 'hook_error' && rounds++ < 12) {
+      response = await admin.post(records('posts'), { title: 'loop' });
     }
-    expect([answer.status, answer.body.code]).toEqual([503, 'hook_unavailable']);
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect([response.status, response.body.code]).toEqual([503, 'hook_unavailable']);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(rounds).toBeGreaterThan(5);
     expectOk(await other.admin.post(other.records('posts'), { title: 'of another app' }));
     expectOk(await admin.put(`${path}/hooks/hooks.ts`, { source: `${source}\n// mended` }));

@@ -20,7 +20,7 @@ it.each([
   ['throws', 'throw new Error("no");', 'hook_veto'],
 ])(
   'hook.veto-fail-closed: a before-hook that %s leaves no record, no event and no after-hook',
-  async (_, code, answer) => {
+  async (_, code, response) => {
     const app = await hookedApp(
       own,
       `
@@ -48,7 +48,7 @@ it.each([
       await admin.delete(one),
       await admin.post(`${path}/batch`, batch),
     ];
-    expect(refused.map(({ body }) => body.code)).toEqual([answer, answer, answer, answer]);
+    expect(refused.map(({ body }) => body.code)).toEqual([response, response, response, response]);
     expect(expectOk(await admin.get(records('posts'))).items).toEqual([good]);
     expectOk(await admin.post(records('posts'), { title: 'last' }));
     await client.count(2);
@@ -57,6 +57,6 @@ it.each([
     const log: { message: string }[] = expectOk(await admin.get(`${path}/hooks/logs?per_page=200`)).items;
     const told = log.filter(({ message }) => /^before_(create|update|delete) of posts: /.test(message));
     // A veto is the author's own word, and no fault.
-    expect(told).toHaveLength(answer === 'hook_veto' ? 0 : refused.length);
+    expect(told).toHaveLength(response === 'hook_veto' ? 0 : refused.length);
   },
 );

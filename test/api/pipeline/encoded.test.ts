@@ -18,9 +18,9 @@ describe('a JSON body', () => {
     ['br', '{}'],
     ['identity, gzip', '{}'],
   ])('that says it is encoded is refused as such: %s', async (coding, body) => {
-    const answer = await post(body, coding);
-    expectError(answer, 422, 'deserialization');
-    expect(answer.body.message).toBe('the body must be sent as it is, without a Content-Encoding');
+    const response = await post(body, coding);
+    expectError(response, 422, 'deserialization');
+    expect(response.body.message).toBe('the body must be sent as it is, without a Content-Encoding');
   });
 
   it('is read when it says that it is not encoded', async () => {

@@ -45,9 +45,9 @@ async function begin(localAddress: string, path = '/_/setup'): Promise<Socket> {
 }
 
 /** The beginning of the response. Throws when the connection ends without a response. */
-async function answerOn(socket: Socket): Promise<string> {
+async function responseOn(socket: Socket): Promise<string> {
   const ended = once(socket, 'close').then(() => {
-    throw new Error('the connection ended without an answer');
+    throw new Error('the connection ended without a response');
   });
   const [said] = await Promise.race([once(socket, 'data'), ended]);
   return String(said);
@@ -62,7 +62,7 @@ async function overfill(localAddress: string, path?: string): Promise<string> {
   for (let body = 0; body < 32; body++) begun.push(await begin(localAddress, path));
   expect(begun.some(({ bytesRead }) => bytesRead > 0)).toBe(false);
   begun.push(...await Promise.all([begin(localAddress, path), begin(localAddress, path)]));
-  return await Promise.race(begun.map(answerOn));
+  return await Promise.race(begun.map(responseOn));
 }
 
 const master = await setUp(server.url);
@@ -74,12 +74,12 @@ it('bodies that are not sent to their end take no more than 256 MiB, and nobody 
   );
   const other = await begin('127.0.0.2');
   other.write('}');
-  expect(await answerOn(other)).toMatch(/^HTTP\/1.1 422 /);
+  expect(await responseOn(other)).toMatch(/^HTTP\/1.1 422 /);
   letGo();
   await expect.poll(async () => {
     const again = await begin('127.0.0.1');
     again.write('}');
-    return (await answerOn(again)).slice(0, 12);
+    return (await responseOn(again)).slice(0, 12);
   }, { timeout: 30_000 }).toBe('HTTP/1.1 422');
 });
 
@@ -92,7 +92,7 @@ it('bodies for custom routes are counted with all others', async () => {
   letGo();
   const other = await begin('127.0.0.4', path);
   other.write(' ');
-  expect(await answerOn(other)).toMatch(/^HTTP\/1.1 200 [^]*8388608$/);
+  expect(await responseOn(other)).toMatch(/^HTTP\/1.1 200 [^]*8388608$/);
 });
 
 it('one address has 256 files under way at most, and nobody else’s', async () => {
@@ -101,14 +101,14 @@ it('one address has 256 files under way at most, and nobody else’s', async () 
   const download = async (localAddress: string) => {
     const socket = open(localAddress);
     socket.write(`GET ${app}/files/${id} ${head}\r\n`);
-    const answer = await answerOn(socket);
+    const response = await responseOn(socket);
     socket.pause();
-    return answer.slice(0, 12);
+    return response.slice(0, 12);
   };
   const upload = async (localAddress: string) => {
     const socket = open(localAddress);
     socket.write(`POST ${app}/files ${head}Content-Length: 8\r\n\r\n`);
-    return (await answerOn(socket)).slice(0, 12);
+    return (await responseOn(socket)).slice(0, 12);
   };
   for (let count = 0; count < 250; count++) expect(await download('127.0.0.5')).toBe('HTTP/1.1 200');
   // Six of them are within the limit, and get no response as long as they send nothing.

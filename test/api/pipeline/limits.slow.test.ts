@@ -11,31 +11,31 @@ const start = 'GET /healthz HTTP/1.1\r\nHost: x\r\n';
 const posted = 'POST /_/auth/admin/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
 
 async function ask(bytes: string | Buffer, until?: string) {
-  const answer = await sendRaw(serverUrl(), bytes, until);
-  return { ...answer, text: answer.body, all: answer.text };
+  const response = await sendRaw(serverUrl(), bytes, until);
+  return { ...response, text: response.body, all: response.text };
 }
 
 describe('http.limits: time', () => {
   it.concurrent('headers that are not complete within 10 s get 408', async () => {
-    const answer = await ask('GET /healthz HTTP/1.1\r\nHost: x\r\n');
-    expectError(answer, 408, 'unavailable');
-    expect(answer.milliseconds).toBeGreaterThan(9 * seconds);
-    expect(answer.milliseconds).toBeLessThan(14 * seconds);
+    const response = await ask('GET /healthz HTTP/1.1\r\nHost: x\r\n');
+    expectError(response, 408, 'unavailable');
+    expect(response.milliseconds).toBeGreaterThan(9 * seconds);
+    expect(response.milliseconds).toBeLessThan(14 * seconds);
   });
 
   it.concurrent('a connection that says nothing is closed as well', async () => {
-    const answer = await ask('');
-    expect(answer.milliseconds).toBeLessThan(14 * seconds);
+    const response = await ask('');
+    expect(response.milliseconds).toBeLessThan(14 * seconds);
   });
 
   it.concurrent(
     'a body that is not complete within 60 s gets 408',
     { timeout: 90 * seconds },
     async () => {
-      const answer = await ask(`${posted}Content-Length: 100\r\n\r\n{"username":`);
-      expectError(answer, 408, 'unavailable');
-      expect(answer.milliseconds).toBeGreaterThan(59 * seconds);
-      expect(answer.milliseconds).toBeLessThan(65 * seconds);
+      const response = await ask(`${posted}Content-Length: 100\r\n\r\n{"username":`);
+      expectError(response, 408, 'unavailable');
+      expect(response.milliseconds).toBeGreaterThan(59 * seconds);
+      expect(response.milliseconds).toBeLessThan(65 * seconds);
     },
   );
 });
@@ -46,8 +46,8 @@ describe('http.limits: size', () => {
   });
 
   it('headers just under 16 KiB are read', async () => {
-    const answer = await ask(`${start}Connection: close\r\nX-Filler: ${'x'.repeat(15_000)}\r\n\r\n`);
-    expect(answer.status).toBe(200);
+    const response = await ask(`${start}Connection: close\r\nX-Filler: ${'x'.repeat(15_000)}\r\n\r\n`);
+    expect(response.status).toBe(200);
   });
 
   it.each([['a path over 16 KiB', `/${'x'.repeat(17_000)}`], [
@@ -61,17 +61,17 @@ describe('http.limits: size', () => {
   );
 
   it('a query of 48 KiB is read', async () => {
-    const answer = await ask(
+    const response = await ask(
       `GET /healthz?${'x'.repeat(49_152)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
     );
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
   });
 
   it('100 header lines are read, 101 get 431', async () => {
     const filler = (count: number) =>
       Array.from({ length: count }, (_, at) => `X-Filler-${at}: x\r\n`).join('');
-    const answer = await ask(`${start}${filler(98)}Connection: close\r\n\r\n`);
-    expect(answer.status).toBe(200);
+    const response = await ask(`${start}${filler(98)}Connection: close\r\n\r\n`);
+    expect(response.status).toBe(200);
     expectError(await ask(`${start}${filler(99)}Connection: close\r\n\r\n`), 431, 'payload_too_large');
   });
 });
@@ -116,10 +116,10 @@ describe('http.limits: what is not HTTP, or is so in two ways', () => {
     ['a chunk of no size', `${posted}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
     ['a chunk of too much size', `${posted}Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n`],
   ])('%s gets 400, and the connection is closed', async (_what, bytes) => {
-    const answer = await ask(bytes);
-    expectError(answer, 400, 'validation');
-    expect(answer.headers.get('Connection')).toBe('close');
-    expect(answer.all.match(/HTTP\/1\.1 \d{3} /g)).toHaveLength(1);
+    const response = await ask(bytes);
+    expectError(response, 400, 'validation');
+    expect(response.headers.get('Connection')).toBe('close');
+    expect(response.all.match(/HTTP\/1\.1 \d{3} /g)).toHaveLength(1);
   });
 
   it('an unknown expectation gets 417', async () => {
@@ -139,35 +139,35 @@ describe('http.limits: what is not HTTP, or is so in two ways', () => {
   });
 
   it('an upgrade is ignored', async () => {
-    const answer = await ask(`${start}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`);
-    expect(answer.status).toBe(200);
+    const response = await ask(`${start}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`);
+    expect(response.status).toBe(200);
   });
 
   it('100-continue gets its response before the body', async () => {
-    const answer = await ask(
+    const response = await ask(
       `${posted}Connection: close\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}`,
     );
-    expect(answer.all).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /);
+    expect(response.all).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /);
   });
 
   it('requests in one packet get their responses one after the other', async () => {
     const line = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n`;
-    const answer = await ask(
+    const response = await ask(
       `${line('/readyz')}\r\n${line('/nope')}\r\n${line('/healthz')}Connection: close\r\n\r\n`,
     );
-    expect([...answer.all.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status)).toEqual([
+    expect([...response.all.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status)).toEqual([
       '200',
       '404',
       '200',
     ]);
-    expectStandingHeaders(answer.headers);
+    expectStandingHeaders(response.headers);
   });
 
   it('a body on a route that reads none is not taken for the next request', async () => {
     const smuggled = 'GET /nope HTTP/1.1\r\nHost: x\r\n\r\n';
     const first = `GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`;
-    const answer = await ask(`${first}GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-    expect([...answer.all.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status)).toEqual([
+    const response = await ask(`${first}GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect([...response.all.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status)).toEqual([
       '200',
       '200',
     ]);
@@ -195,12 +195,12 @@ describe('http.limits: many large bodies', () => {
     const sent = large.map((socket) => new Promise((resolve) => socket.write(head + body, resolve)));
     await Promise.all(sent);
     let answered = 0;
-    const answers = large.map((socket) => once(socket, 'data').then(() => answered++));
+    const responses = large.map((socket) => once(socket, 'data').then(() => answered++));
     for (const socket of large) socket.write('}');
     small.write(get);
     await once(small, 'data');
     const before = answered;
-    await Promise.all(answers);
+    await Promise.all(responses);
     for (const socket of [small, ...large]) socket.destroy();
     return before;
   }

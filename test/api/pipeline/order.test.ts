@@ -22,8 +22,8 @@ const broken = { Authorization: 'Bearer nonsense' };
 async function announce(method: string, path: string, headers: Record<string, string> = {}) {
   const lines = Object.entries({ Host: 'x', 'Content-Length': String(overCap), ...headers })
     .map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  const answer = await sendRaw(serverUrl(), `${method} ${path} HTTP/1.1\r\n${lines}\r\n`, '"}');
-  return { ...answer, text: answer.body };
+  const response = await sendRaw(serverUrl(), `${method} ${path} HTTP/1.1\r\n${lines}\r\n`, '"}');
+  return { ...response, text: response.body };
 }
 
 // The rate limit and the setup gate, which come first, are tested in pipeline-gate.test.ts.
@@ -60,8 +60,8 @@ describe('authentication comes before', () => {
   });
 
   it('the body', async () => {
-    const answer = await send(`${serverUrl()}/api/workspaces`, { method: 'POST', body: 'no json' });
-    expectError(answer, 401, 'unauthorized');
+    const response = await send(`${serverUrl()}/api/workspaces`, { method: 'POST', body: 'no json' });
+    expectError(response, 401, 'unauthorized');
   });
 
   it('the query', async () => {
@@ -110,8 +110,8 @@ describe('existence comes before', () => {
       for (const body of ['no json', '', '{"nope":1}', '[]']) {
         if (body === '' && after === '/link') continue; // an empty one is right there
         const headers = { Authorization: `Bearer ${own.master.token}` };
-        const answer = await send(`${serverUrl()}${base}${id}${after}`, { method, body, headers });
-        expectError(answer, 404, 'not_found');
+        const response = await send(`${serverUrl()}${base}${id}${after}`, { method, body, headers });
+        expectError(response, 404, 'not_found');
       }
     }
   });

@@ -17,8 +17,8 @@ it.each([
   '/x%2f..%2fhealthz',
   '/x/..%5chealthz',
 ])('http.limits: %s is no other path that it could be resolved to', async (path) => {
-  const answer = await sendRaw(serverUrl(), `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-  expect(answer).toMatchObject({ status: 404, body: expect.stringContaining('"not_found"') });
+  const response = await sendRaw(serverUrl(), `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  expect(response).toMatchObject({ status: 404, body: expect.stringContaining('"not_found"') });
 });
 
 it.each(['/healthz?/../x', '/healthz#/../x', '/%68ealthz', '/healthz/', 'http://x/healthz?\\'])(

@@ -21,6 +21,10 @@ function post(body: string, headers: Record<string, string> = {}) {
   return send(serverUrl() + login, { method: 'POST', body, headers });
 }
 
+/** Sends a request line as it is, on a connection of its own. */
+const ask = (line: string) =>
+  sendRaw(serverUrl(), `${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+
 describe('routing', () => {
   it.each(['/', '/nope', '/api', '/api/workspaces/x/nope', '/_/', '/metrics', '/favicon.ico'])(
     'responds with 404 for %s',
@@ -29,10 +33,10 @@ describe('routing', () => {
 
   it.each(lacking)('responds with 405 with Allow for the other methods of %s', async (path, has) => {
     const other = methods.find((method) => !has.includes(method)) ?? 'PUT';
-    const answer = await send(serverUrl() + path, { method: other });
-    expectError(answer, 405, 'method_not_allowed');
+    const response = await send(serverUrl() + path, { method: other });
+    expectError(response, 405, 'method_not_allowed');
     const expected = has.flatMap((method) => method === 'GET' ? ['GET', 'HEAD'] : [method]);
-    expect(answer.headers.get('Allow')?.split(', ').sort()).toEqual(expected.sort());
+    expect(response.headers.get('Allow')?.split(', ').sort()).toEqual(expected.sort());
   });
 
   it('answers HEAD like GET, without the body', async () => {
@@ -61,22 +65,19 @@ describe('routing', () => {
   ])(
     'survives the path %s',
     async (path) => {
-      const answer = await sendRaw(
-        serverUrl(),
-        `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
-      );
-      expect([400, 401, 404]).toContain(answer.status);
-      expectStandingHeaders(answer.headers);
-      expect(JSON.parse(answer.body)).toEqual({ code: expect.any(String), message: expect.any(String) });
+      const response = await ask(`GET ${path}`);
+      expect([400, 401, 404]).toContain(response.status);
+      expectStandingHeaders(response.headers);
+      expect(JSON.parse(response.body)).toEqual({ code: expect.any(String), message: expect.any(String) });
     },
   );
 
   it.each(['GET http://elsewhere.example/nope', 'OPTIONS *', `GET /${'x'.repeat(8_000)}`, 'GET /#x'])(
     'survives the request line %s',
     async (line) => {
-      const answer = await sendRaw(serverUrl(), `${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-      expect([400, 404, 405]).toContain(answer.status);
-      expectStandingHeaders(answer.headers);
+      const response = await ask(line);
+      expect([400, 404, 405]).toContain(response.status);
+      expectStandingHeaders(response.headers);
     },
   );
 
@@ -93,15 +94,15 @@ describe('routing', () => {
     '/api/workspaces?/healthz',
     'http://x/api/workspaces',
   ])('http.limits: %s gets nobody past authentication', async (path) => {
-    const answer = await sendRaw(serverUrl(), `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-    expect([401, 404]).toContain(answer.status);
+    const { status } = await ask(`GET ${path}`);
+    expect([401, 404]).toContain(status);
   });
 });
 
 describe('request ids', () => {
   it.each(['a', 'A-z.0_9', 'x'.repeat(128)])('are echoed: %s', async (id) => {
-    const answer = await as().get('/healthz', { 'X-Request-Id': id });
-    expect(answer.headers.get('X-Request-Id')).toBe(id);
+    const response = await as().get('/healthz', { 'X-Request-Id': id });
+    expect(response.headers.get('X-Request-Id')).toBe(id);
   });
 
   it.each(['', ' ', 'x'.repeat(129), 'a b', 'a/b', 'ä', '{}', 'a,b'])(
@@ -111,8 +112,8 @@ describe('request ids', () => {
         `GET /nope HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Request-Id: ${id}\r\n\r\n`,
         'latin1',
       );
-      const answer = await sendRaw(serverUrl(), bytes);
-      expect(answer.headers.get('X-Request-Id')).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+      const response = await sendRaw(serverUrl(), bytes);
+      expect(response.headers.get('X-Request-Id')).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     },
   );
 
@@ -126,21 +127,21 @@ describe('request ids', () => {
 
 describe('a body', () => {
   it('over the cap is refused by its announced length, before a byte of it is read', async () => {
-    const answer = await sendRaw(
+    const response = await sendRaw(
       serverUrl(),
       `POST ${login} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${
         cap + 1
       }\r\n\r\n`,
       'bytes"}',
     );
-    expectError({ ...answer, text: answer.body }, 413, 'payload_too_large');
+    expectError({ ...response, text: response.body }, 413, 'payload_too_large');
   });
 
   it('over the limit has its response read by a client that writes all of it first', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, () => post(' '.repeat(cap * 2))),
     );
-    for (const answer of answers) expectError(answer, 413, 'payload_too_large');
+    for (const response of responses) expectError(response, 413, 'payload_too_large');
   });
 
   it('over the cap is refused while it comes in chunks of unknown length', async () => {
@@ -161,17 +162,17 @@ describe('a body', () => {
 
   it('of exactly the cap is read', async () => {
     const empty = '{"username":""}';
-    const answer = await post(`{"username":"${'x'.repeat(cap - empty.length)}"}`);
-    expectError(answer, 400, 'validation');
+    const response = await post(`{"username":"${'x'.repeat(cap - empty.length)}"}`);
+    expectError(response, 400, 'validation');
   });
 
   it('over the cap is refused on routes that read none', async () => {
-    const answer = await sendRaw(
+    const response = await sendRaw(
       serverUrl(),
       `DELETE /api/workspaces/x HTTP/1.1\r\nHost: x\r\nContent-Length: ${cap + 1}\r\n\r\n`,
       'bytes"}',
     );
-    expectError({ ...answer, text: answer.body }, 413, 'payload_too_large');
+    expectError({ ...response, text: response.body }, 413, 'payload_too_large');
   });
 
   it.each([
@@ -205,11 +206,11 @@ describe('a body', () => {
   });
 
   it('without a type is 422 deserialization', async () => {
-    const answer = await sendRaw(
+    const response = await sendRaw(
       serverUrl(),
       `POST ${login} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}`,
     );
-    expectError({ ...answer, text: answer.body }, 422, 'deserialization');
+    expectError({ ...response, text: response.body }, 422, 'deserialization');
   });
 
   const jsonTypes = [
@@ -237,13 +238,13 @@ describe('a body', () => {
       `POST ${login} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n`;
     const bytes = Buffer.from(body);
     const request = Buffer.concat([Buffer.from(`${head}Content-Length: ${bytes.length}\r\n\r\n`), bytes]);
-    const answer = await sendRaw(serverUrl(), request);
-    expectError({ ...answer, text: answer.body }, status, code);
+    const response = await sendRaw(serverUrl(), request);
+    expectError({ ...response, text: response.body }, status, code);
   });
 
   it('names everything that is wrong with it at once', async () => {
-    const answer = await post('{"password":5,"colour":"red"}');
+    const response = await post('{"password":5,"colour":"red"}');
     const wrong = ['colour: unknown field', 'password: must be a string', 'username: is required'];
-    expect([answer.status, ...answer.body.message.split('; ').sort()]).toEqual([400, ...wrong]);
+    expect([response.status, ...response.body.message.split('; ').sort()]).toEqual([400, ...wrong]);
   });
 });

@@ -30,7 +30,7 @@ function standing(headers: Headers): { security: string[]; identified: boolean }
 const none = { security: [], identified: true };
 
 describe('http.security_headers = false', () => {
-  it.each(['/healthz', '/nope', '/_/setup'])('leaves them out of the answer to %s', async (path) => {
+  it.each(['/healthz', '/nope', '/_/setup'])('leaves them out of the response to %s', async (path) => {
     expect(standing((await as(undefined, server.url).get(path)).headers)).toEqual(none);
   });
 

@@ -66,8 +66,8 @@ it.each([
       if (round > 0) await once(socket, 'data');
       socket.resetAndDestroy();
       beside.write(get('/readyz'));
-      const [answer] = await once(beside, 'data');
-      expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
+      const [response] = await once(beside, 'data');
+      expect(String(response)).toMatch(/^HTTP\/1\.1 200 /);
     }
     beside.destroy();
   },
@@ -112,9 +112,9 @@ it('so many may wait again when those before get their responses', async () => {
   const socket = await open();
   for (const _round of [1, 2, 3]) {
     socket.write(half);
-    for (let answers = 0; answers < 10;) {
+    for (let responses = 0; responses < 10;) {
       const [text] = await once(socket, 'data');
-      answers += String(text).match(/HTTP\/1\.1 200 /g)?.length ?? 0;
+      responses += String(text).match(/HTTP\/1\.1 200 /g)?.length ?? 0;
     }
   }
   socket.destroy();

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { additions, type Endpoint, specified } from '../../contract/endpoints.ts';
-import { type Answer, send } from '../../harness/api.ts';
+import { type ApiResponse, send } from '../../harness/api.ts';
 import { expectError, expectStandingHeaders } from '../../harness/expectations.ts';
 import { startServer, type TestServer } from '../../harness/server.ts';
 
@@ -35,7 +35,7 @@ function from(
   method: string,
   path: string,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   return send(server.url + path, { method, headers: { 'X-Forwarded-For': address, ...headers } });
 }
 
@@ -51,8 +51,8 @@ describe('before setup', () => {
   it.each([...specified, ...additions].filter((endpoint) => !isOpen(endpoint)))(
     '$method $path responds with 503 uninitialized',
     async ({ method, path }) => {
-      const answer = await from(newAddress(), method, path.replaceAll(/:[a-z]+/g, 'x'));
-      expectError(answer, 503, 'uninitialized');
+      const response = await from(newAddress(), method, path.replaceAll(/:[a-z]+/g, 'x'));
+      expectError(response, 503, 'uninitialized');
     },
   );
 
@@ -64,9 +64,9 @@ describe('before setup', () => {
   );
 
   it('says in /healthz that it is alive and not initialized', async () => {
-    const answer = await from(newAddress(), 'GET', '/healthz');
-    expect(answer).toMatchObject({ status: 200, body: { initialized: false } });
-    expectStandingHeaders(answer.headers);
+    const response = await from(newAddress(), 'GET', '/healthz');
+    expect(response).toMatchObject({ status: 200, body: { initialized: false } });
+    expectStandingHeaders(response.headers);
   });
 
   it('says in /readyz that the database responds', async () => {
@@ -78,12 +78,12 @@ describe('before setup', () => {
   });
 
   it('responds with 503 before it looks at the token or the length of the body', async () => {
-    const answer = await send(`${server.url}/api/workspaces`, {
+    const response = await send(`${server.url}/api/workspaces`, {
       method: 'POST',
       body: 'x',
       headers: { 'X-Forwarded-For': newAddress(), Authorization: 'Bearer nonsense' },
     });
-    expectError(answer, 503, 'uninitialized');
+    expectError(response, 503, 'uninitialized');
   });
 });
 
@@ -91,9 +91,9 @@ describe('the rate limit through HTTP', () => {
   it('responds with 429 with Retry-After once the burst is used up', async () => {
     const address = newAddress();
     await exhaust(address);
-    const answer = await from(address, 'GET', '/readyz');
-    expectError(answer, 429, 'too_many_requests');
-    expect(Number(answer.headers.get('Retry-After'))).toBeGreaterThanOrEqual(1);
+    const response = await from(address, 'GET', '/readyz');
+    expectError(response, 429, 'too_many_requests');
+    expect(Number(response.headers.get('Retry-After'))).toBeGreaterThanOrEqual(1);
   });
 
   it('comes before everything else, also before the setup gate, 404 and preflights', async () => {
@@ -153,25 +153,25 @@ describe('auth.ip-key: without trust_proxy', () => {
     const forged = ['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'CF-Connecting-IP', 'True-Client-IP'];
     for (const name of forged) {
       const value = name === 'Forwarded' ? 'for=10.9.9.9' : '10.9.9.9';
-      const answer = await send(`${bare.url}/readyz`, { method: 'GET', headers: { [name]: value } });
-      expectError(answer, 429, 'too_many_requests');
+      const response = await send(`${bare.url}/readyz`, { method: 'GET', headers: { [name]: value } });
+      expectError(response, 429, 'too_many_requests');
     }
   });
 });
 
 describe('cookie.csrf: other origins', () => {
   it('gives an allowed origin its own name back, and no credentials', async () => {
-    const answer = await from(newAddress(), 'GET', '/healthz', { Origin: allowed });
-    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe(allowed);
-    expect(answer.headers.get('Access-Control-Allow-Credentials')).toBeNull();
-    expect(answer.headers.get('Access-Control-Expose-Headers')).toContain('X-Request-Id');
-    expect(answer.headers.get('Vary')).toContain('Origin');
+    const response = await from(newAddress(), 'GET', '/healthz', { Origin: allowed });
+    expect(response.headers.get('Access-Control-Allow-Origin')).toBe(allowed);
+    expect(response.headers.get('Access-Control-Allow-Credentials')).toBeNull();
+    expect(response.headers.get('Access-Control-Expose-Headers')).toContain('X-Request-Id');
+    expect(response.headers.get('Vary')).toContain('Origin');
   });
 
   it('gives errors the same headers, so that a page can read them', async () => {
-    const answer = await from(newAddress(), 'GET', '/api/workspaces', { Origin: allowed });
-    expectError(answer, 503, 'uninitialized');
-    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe(allowed);
+    const response = await from(newAddress(), 'GET', '/api/workspaces', { Origin: allowed });
+    expectError(response, 503, 'uninitialized');
+    expect(response.headers.get('Access-Control-Allow-Origin')).toBe(allowed);
   });
 
   it.each([
@@ -183,10 +183,10 @@ describe('cookie.csrf: other origins', () => {
   ])(
     'gives %s nothing',
     async (origin) => {
-      const answer = await from(newAddress(), 'GET', '/healthz', { Origin: origin });
-      expect(answer.headers.get('Access-Control-Allow-Origin')).toBeNull();
-      expect(answer.headers.get('Access-Control-Allow-Credentials')).toBeNull();
-      expect(answer.headers.get('Vary')).toContain('Origin');
+      const response = await from(newAddress(), 'GET', '/healthz', { Origin: origin });
+      expect(response.headers.get('Access-Control-Allow-Origin')).toBeNull();
+      expect(response.headers.get('Access-Control-Allow-Credentials')).toBeNull();
+      expect(response.headers.get('Vary')).toContain('Origin');
     },
   );
 
@@ -197,21 +197,21 @@ describe('cookie.csrf: other origins', () => {
       'Access-Control-Request-Method': 'PATCH',
       'Access-Control-Request-Headers': asked,
     };
-    const answer = await from(newAddress(), 'OPTIONS', '/api/workspaces/x', headers);
-    expect(answer.status).toBe(204);
-    expect(answer.text).toBe('');
-    expectStandingHeaders(answer.headers);
-    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe(allowed);
-    expect(answer.headers.get('Access-Control-Allow-Methods')).toContain('PATCH');
-    expect(answer.headers.get('Access-Control-Allow-Headers')).toBe(asked);
+    const response = await from(newAddress(), 'OPTIONS', '/api/workspaces/x', headers);
+    expect(response.status).toBe(204);
+    expect(response.text).toBe('');
+    expectStandingHeaders(response.headers);
+    expect(response.headers.get('Access-Control-Allow-Origin')).toBe(allowed);
+    expect(response.headers.get('Access-Control-Allow-Methods')).toContain('PATCH');
+    expect(response.headers.get('Access-Control-Allow-Headers')).toBe(asked);
   });
 
   it('responds to a preflight of any other origin as to any request, without CORS headers', async () => {
     const headers = { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'PATCH' };
-    const answer = await from(newAddress(), 'OPTIONS', '/api/workspaces/x', headers);
-    expectError(answer, 503, 'uninitialized');
-    expect(answer.headers.get('Access-Control-Allow-Origin')).toBeNull();
-    expect(answer.headers.get('Access-Control-Allow-Methods')).toBeNull();
+    const response = await from(newAddress(), 'OPTIONS', '/api/workspaces/x', headers);
+    expectError(response, 503, 'uninitialized');
+    expect(response.headers.get('Access-Control-Allow-Origin')).toBeNull();
+    expect(response.headers.get('Access-Control-Allow-Methods')).toBeNull();
   });
 });
 

@@ -13,18 +13,18 @@ function visit(method: string, accept: string, path = '/') {
 
 describe('GET / of a browser', () => {
   it('responds with a page without scripts, whose only style its policy lets through', async () => {
-    const answer = await visit('GET', page);
-    expect(answer.status).toBe(200);
-    expectStandingHeaders(answer.headers);
-    expect(answer.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
-    expect(answer.headers.get('Cache-Control')).toBe('no-store');
-    expect(answer.headers.get('Vary')).toContain('Accept');
+    const response = await visit('GET', page);
+    expect(response.status).toBe(200);
+    expectStandingHeaders(response.headers);
+    expect(response.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
+    expect(response.headers.get('Cache-Control')).toBe('no-store');
+    expect(response.headers.get('Vary')).toContain('Accept');
     // One policy: of two, both would count, and the style would not.
-    expect(answer.headers.get('Content-Security-Policy')).toMatch(
+    expect(response.headers.get('Content-Security-Policy')).toMatch(
       /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; frame-ancestors 'none'; base-uri 'none'; form-action 'none'$/,
     );
-    expect(answer.text).toContain('This server is set up');
-    expect(answer.text).not.toMatch(/<script|\son\w+=|style=/i);
+    expect(response.text).toContain('This server is set up');
+    expect(response.text).not.toMatch(/<script|\son\w+=|style=/i);
   });
 
   it('links to what is there', async () => {

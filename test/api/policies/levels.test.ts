@@ -48,11 +48,11 @@ describe('a built-in field', () => {
   });
 
   it('refuses a value outside the bound, naming field, value and bound, and changes nothing', async () => {
-    const answer = await app.admin.put(`${app.path}/policies/password.length`, range(4, 64));
-    expectError(answer, 400, 'policy_violation');
-    expect(answer.body.message).toContain('password.length');
-    expect(answer.body.message).toContain('range 4 to 64');
-    expect(answer.body.message).toContain('range 10 to 256');
+    const response = await app.admin.put(`${app.path}/policies/password.length`, range(4, 64));
+    expectError(response, 400, 'policy_violation');
+    expect(response.body.message).toContain('password.length');
+    expect(response.body.message).toContain('range 4 to 64');
+    expect(response.body.message).toContain('range 10 to 256');
     expect(expectOk(await app.admin.get(`${app.path}/policies/password.length`)).spec).toBeNull();
   });
 
@@ -70,9 +70,9 @@ describe('a built-in field', () => {
         [{ kind: 'range', min: '9', max: 20 }, 'min: must be a number'],
       ] as const
     ) {
-      const answer = await admin.put(path, body);
-      expectError(answer, 400, 'validation');
-      expect(answer.body.message).toBe(reason);
+      const response = await admin.put(path, body);
+      expectError(response, 400, 'validation');
+      expect(response.body.message).toBe(reason);
     }
     expectError(
       await admin.put(`${own.path}/policies/auth.methods`, { kind: 'enum_set', allowed: ['sms'] }),
@@ -91,9 +91,9 @@ describe('a built-in field', () => {
     };
     for (const [field, spec] of Object.entries(specs)) {
       const path = `${own.path}/policies/${field}`;
-      for (const answer of [await admin.put(path, JSON.parse(spec)), await admin.get(path)]) {
-        expectOk(answer);
-        expect(answer.text).toContain(`"spec":${spec},"effective":${spec}`);
+      for (const response of [await admin.put(path, JSON.parse(spec)), await admin.get(path)]) {
+        expectOk(response);
+        expect(response.text).toContain(`"spec":${spec},"effective":${spec}`);
       }
       expectOk(await admin.delete(path));
     }
@@ -189,10 +189,10 @@ describe('a field of the apps’ own', () => {
   it('lies within the level above also when both are set at once', async () => {
     const [above, below] = [`${own.path}/policies/team.pace`, `${app.path}/policies/team.pace`];
     for (let round = 0; round < 10; round++) {
-      const answers = await Promise.all([admin.put(above, range(1, 5)), app.admin.put(below, range(1, 9))]);
-      expect(answers.map(({ status }) => status)).toEqual([200, expect.toBeOneOf([200, 400])]);
+      const responses = await Promise.all([admin.put(above, range(1, 5)), app.admin.put(below, range(1, 9))]);
+      expect(responses.map(({ status }) => status)).toEqual([200, expect.toBeOneOf([200, 400])]);
       const { spec } = expectOk(await app.admin.get(below));
-      expect(spec).toEqual(answers[1].status === 200 ? range(1, 5) : null);
+      expect(spec).toEqual(responses[1].status === 200 ? range(1, 5) : null);
       if (spec !== null) expectOk(await app.admin.delete(below));
       expectOk(await admin.delete(above));
     }

@@ -137,8 +137,8 @@ describe('a new password', () => {
     await allowing(['otp', 'oauth'], async () => {
       expectError(await confirm(), 403, 'forbidden');
       for (const address of [email, freshEmail()]) {
-        const answer = await as().post(`${auth}/password-reset/request`, { email: address });
-        expectError(answer, 403, 'forbidden');
+        const response = await as().post(`${auth}/password-reset/request`, { email: address });
+        expectError(response, 403, 'forbidden');
       }
     });
     expectOk(await confirm());

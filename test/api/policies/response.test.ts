@@ -5,14 +5,14 @@ import { expectOk, ownWorkspace } from '../../harness/api.ts';
 it('responds with the policy as it was set, though another request removes it at once', async () => {
   const { admin, path } = await ownWorkspace();
   const policy = `${path}/policies/my.own`;
-  const answers: unknown[] = [];
+  const responses: unknown[] = [];
   let isOver = false;
   const remove = async () => {
     while (!isOver) await admin.delete(policy);
   };
   const set = async () => {
     for (let round = 0; round < 60; round++) {
-      answers.push(await admin.put(policy, { kind: 'range', min: 1, max: 5 }));
+      responses.push(await admin.put(policy, { kind: 'range', min: 1, max: 5 }));
     }
   };
   await Promise.all([set().finally(() => isOver = true), remove(), remove(), remove()]);
@@ -24,7 +24,7 @@ it('responds with the policy as it was set, though another request removes it at
       set_by: { min: 'workspace', max: 'workspace' },
     }),
   });
-  expect(answers).toEqual(answers.map(() => asSet));
+  expect(responses).toEqual(responses.map(() => asSet));
 });
 
 it('responds with the bounds of the policy’s own workspace and app', async () => {
@@ -38,10 +38,10 @@ it('responds with the bounds of the policy’s own workspace and app', async () 
     { ...neighbour, max: 4 },
     { ...app, max: 8 },
   ];
-  const answers = [];
+  const responses = [];
   for (const { path, max } of [...places, ...places]) {
     const put = own.master.put(`${path}/policies/${field}`, { kind: 'range', min: 1, max });
-    answers.push(expectOk(await put).effective.max);
+    responses.push(expectOk(await put).effective.max);
   }
-  expect(answers).toEqual([3, 2, 9, 4, 8, 3, 2, 9, 4, 8]);
+  expect(responses).toEqual([3, 2, 9, 4, 8, 3, 2, 9, 4, 8]);
 });

@@ -41,9 +41,9 @@ describe('a policy of the master', () => {
 
   it('refuses a range below 0 for a built-in field', async () => {
     for (const [min, max, name] of [[-1, 9, 'min'], [-9, -1, 'max']] as const) {
-      const answer = await root.put(system('otp.ttl_sec'), range(min, max));
-      expectError(answer, 400, 'validation');
-      expect(answer.body.message).toContain(`${name}: must be a whole number, 0 or more`);
+      const response = await root.put(system('otp.ttl_sec'), range(min, max));
+      expectError(response, 400, 'validation');
+      expect(response.body.message).toContain(`${name}: must be a whole number, 0 or more`);
     }
   });
 
@@ -105,9 +105,9 @@ describe('a policy of the master', () => {
     for (
       const wrong of ['https://api.example.com', 'api.example.com:0', 'api.example.com:65536', 'a:99999']
     ) {
-      const answer = await root.put(system('hooks.egress'), set(wrong));
-      expectError(answer, 400, 'validation');
-      expect(answer.body.message).toContain('a port from 1 to 65535');
+      const response = await root.put(system('hooks.egress'), set(wrong));
+      expectError(response, 400, 'validation');
+      expect(response.body.message).toContain('a port from 1 to 65535');
     }
     for (const right of ['a:1', 'a:9', 'a:10000', 'a:59999', '[::1]:65535']) {
       expectOk(await root.put(system('hooks.egress'), set(right)));
@@ -154,10 +154,10 @@ describe('a policy of the master', () => {
     const path = workspace('one', 'tokens.refresh_ttl_sec');
     // Each request has a connection of its own, so both processes answer some of them.
     const read = async () => {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 20 }, () => root.get(path, { Connection: 'close' })),
       );
-      return new Set(answers.map((answer) => expectOk(answer).effective.max));
+      return new Set(responses.map((response) => expectOk(response).effective.max));
     };
     await read();
     expectOk(await root.put(system('tokens.refresh_ttl_sec'), range(1, 1_000)));

@@ -95,7 +95,7 @@ async function untilHit<Result>(attempt: () => Promise<Result>): Promise<Result>
 async function deadlockOnce(times: number) {
   const [first, second] = [await create('deadlock_first'), await create('deadlock_second')];
   const change = (place: Place) => ({ method: 'PATCH', ...place, body: { title: 'changed' } });
-  const answer = await app.inDatabase(async (sql) => {
+  const response = await app.inDatabase(async (sql) => {
     const [{ schema } = { schema: '' }] = await sql<{ schema: string }[]>`
       select schemaname as schema from pg_tables where tablename = 'deadlock_first'`;
     const touch = ({ collection, id }: Place) =>
@@ -117,7 +117,7 @@ async function deadlockOnce(times: number) {
     }
     return await answering;
   });
-  return { answer, titles: [await titleOf(first), await titleOf(second)] };
+  return { response, titles: [await titleOf(first), await titleOf(second)] };
 }
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
@@ -127,16 +127,16 @@ function asWrongVictim(error: unknown): never {
 
 describe('a write that is ended because it and another wait for each other', () => {
   it('is done again until nothing is in its way', async () => {
-    const { answer, titles } = await deadlock(3);
-    expect(expectOk(answer).results).toHaveLength(2);
+    const { response, titles } = await deadlock(3);
+    expect(expectOk(response).results).toHaveLength(2);
     expect(titles).toEqual(['changed', 'changed']);
   });
 
   it('is given up after five times, with 503 and nothing done', async () => {
-    const { answer, titles } = await deadlock(5);
-    expectError(answer, 503, 'unavailable');
-    expect(answer.headers.get('Retry-After')).toBe('1');
-    expect(answer.body.message).toContain('other writes of the same records');
+    const { response, titles } = await deadlock(5);
+    expectError(response, 503, 'unavailable');
+    expect(response.headers.get('Retry-After')).toBe('1');
+    expect(response.body.message).toContain('other writes of the same records');
     expect(titles).toEqual(['as it was', 'as it was']);
   });
 });
@@ -160,7 +160,7 @@ describe('a batch of an admin', () => {
         );
       }
       const change = (place: Place) => ({ method: 'PATCH', ...place, body: { title: 'changed' } });
-      const { answer, free } = await app.inDatabase(async (sql) => {
+      const { response, free } = await app.inDatabase(async (sql) => {
         const [{ schema } = { schema: '' }] = await sql<{ schema: string }[]>`
         select schemaname as schema from pg_tables where tablename = 'deadlock_second'`;
         const tableOf = ({ collection }: Place) => qualified({ schema, collection });
@@ -170,9 +170,9 @@ describe('a batch of an admin', () => {
         await waiter(sql, schema, { table: held.collection, seen: new Set(), batch: answering });
         const free = await sql.unsafe(`select id from ${tableOf(other)} for update skip locked`);
         await sql`rollback`;
-        return { answer: await answering, free: free.map(({ id }) => id) };
+        return { response: await answering, free: free.map(({ id }) => id) };
       });
-      expect(expectOk(answer).results).toHaveLength(2);
+      expect(expectOk(response).results).toHaveLength(2);
       expect(free).toContain(other.id);
     },
   );
@@ -192,7 +192,7 @@ describe('a batch of an end-user', () => {
     const requests = [ids.own, ids.foreign].map((id) => (
       { method: 'PATCH', collection: 'deadlock_owned', id, body: { title: 'changed' } }
     ));
-    const { answer, free } = await app.inDatabase(async (sql) => {
+    const { response, free } = await app.inDatabase(async (sql) => {
       const [{ schema } = { schema: '' }] = await sql<{ schema: string }[]>`
         select schemaname as schema from pg_tables where tablename = 'deadlock_owned'`;
       const table = qualified({ schema, collection: 'deadlock_owned' });
@@ -202,9 +202,9 @@ describe('a batch of an end-user', () => {
       await waiter(sql, schema, { table: 'deadlock_owned', seen: new Set(), batch: answering });
       const free = await sql.unsafe(`select id from ${table} for update skip locked`);
       await sql`rollback`;
-      return { answer: await answering, free: free.map(({ id }) => id) };
+      return { response: await answering, free: free.map(({ id }) => id) };
     });
-    expectError(answer, 403, 'forbidden');
+    expectError(response, 403, 'forbidden');
     expect(free).toContain(ids.foreign);
   });
 });
@@ -234,7 +234,7 @@ async function changeOnce(collection: string) {
 describe('a change of a collection', () => {
   it('that is ended because it and a write wait for each other is made again', async () => {
     let attempts = 0;
-    const answer = await untilHit(() => changeOnce(`deadlock_change_${++attempts}`));
-    expect(expectOk(answer).schema.fields).toHaveLength(2);
+    const response = await untilHit(() => changeOnce(`deadlock_change_${++attempts}`));
+    expect(expectOk(response).schema.fields).toHaveLength(2);
   });
 });

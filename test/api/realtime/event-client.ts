@@ -90,7 +90,7 @@ export interface Ask {
   method?: 'GET' | 'HEAD';
 }
 
-/** Opens a stream and waits for its answer. */
+/** Opens a stream and waits for its response. */
 export async function openEvents(port: number, ask: Ask = {}): Promise<EventClient> {
   const { collection = 'orders', path = `/${collection}`, filter, token, since, address, method = 'GET' } =
     ask;

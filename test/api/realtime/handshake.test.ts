@@ -22,7 +22,7 @@ const asking = (more = '') =>
   `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${more}\r\n`;
 
 describe('a handshake', () => {
-  it('behind an answer that is not complete is refused in its turn, and mixes with nothing', async () => {
+  it('behind a response that is not complete is refused in its turn, and mixes with nothing', async () => {
     const records = await app.define('orders', [{ name: 'title', kind: 'text' }], { list: 'any' });
     const list = `GET ${records} HTTP/1.1\r\nHost: x\r\n\r\n`;
     const { text } = await sendRaw(serverUrl(), list + asking(), '"code"');
@@ -42,7 +42,7 @@ describe('a handshake', () => {
     expect((await sendRaw(serverUrl(), asked, '\r\n\r\n')).status).toBe(101);
   });
 
-  it('that succeeds is answered with the headers that every answer has', async () => {
+  it('that succeeds is answered with the headers that every response has', async () => {
     const { status, headers } = await handshake(port, { at: path, headers: { 'X-Request-Id': 'opening-1' } });
     expect(status).toBe(101);
     const given = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
@@ -53,9 +53,9 @@ describe('a handshake', () => {
 
 describe('the path of WebSockets', () => {
   it('answers a request that asks for none', async () => {
-    const answer = await as().get(path);
-    expect([answer.status, answer.body.code]).toEqual([400, 'validation']);
-    expect(answer.body.message).toContain('Upgrade');
+    const response = await as().get(path);
+    expect([response.status, response.body.code]).toEqual([400, 'validation']);
+    expect(response.body.message).toContain('Upgrade');
   });
 
   it('may end in a slash, have a query, be a whole address or percent-encoded, as others may', async () => {
@@ -67,7 +67,7 @@ describe('the path of WebSockets', () => {
     expect([broken.status, JSON.parse(broken.body).code]).toEqual([404, 'not_found']);
   });
 
-  it('refuses an upgrade as it would a request, with the headers of every answer', async () => {
+  it('refuses an upgrade as it would a request, with the headers of every response', async () => {
     const bad = await handshake(port, { at: path, headers: { Authorization: 'Bearer nonsense' } });
     expect([bad.status, JSON.parse(bad.body).code]).toEqual([401, 'unauthorized']);
     expect(bad.headers).toMatchObject({

@@ -32,7 +32,7 @@ describe('an event stream', () => {
     client.socket.destroy();
   });
 
-  it('has the headers of every answer', async () => {
+  it('has the headers of every response', async () => {
     const orders = await watched(app);
     const client = await orders.watch();
     expect(client.head).toMatch(/^HTTP\/1\.1 200 /);
@@ -92,8 +92,8 @@ describe('an event stream', () => {
     ['nope = 1', 400, 'unknown_column'],
   ])('refuses the filter %s', async (filter, status, code) => {
     const orders = await watched(app);
-    const answer = await as().get(`${orders.events}?filter=${encodeURIComponent(filter)}`);
-    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    const response = await as().get(`${orders.events}?filter=${encodeURIComponent(filter)}`);
+    expect([response.status, response.body.code]).toEqual([status, code]);
   });
 
   it('replays what was missed, and nothing that was not', async () => {

@@ -35,8 +35,8 @@ describe('sse.authz-live: a real event stream', () => {
 
   it.each(['auth', 'owner = @request.auth.id'])('is not for anonymous callers under %s', async (rule) => {
     const orders = await watched(app, { list: rule });
-    const answer = await as().get(orders.events);
-    expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized']);
+    const response = await as().get(orders.events);
+    expect([response.status, response.body.code]).toEqual([401, 'unauthorized']);
   });
 
   it('is for admins only by default', async () => {

@@ -7,23 +7,23 @@ import { type Rig, startRig, type TestGate } from './rig.ts';
 
 /** A reader that answers when the test says so. */
 export class SlowReader implements RelatedReader {
-  readonly asked: { changes: readonly RecordChange[]; answer: (related: Related) => void }[] = [];
+  readonly asked: { changes: readonly RecordChange[]; response: (related: Related) => void }[] = [];
   #wake = () => {};
 
   read(changes: readonly RecordChange[]): Promise<Related> {
-    return new Promise((answer) => {
-      this.asked.push({ changes, answer });
+    return new Promise((response) => {
+      this.asked.push({ changes, response });
       this.#wake();
     });
   }
 
   /** Waits until something is asked for the `turn`th time, from 1, and answers it. */
-  async answer(turn: number, follow: Related['follow'] = () => author): Promise<number> {
+  async response(turn: number, follow: Related['follow'] = () => author): Promise<number> {
     while (this.asked.length < turn) await new Promise<void>((resolve) => this.#wake = resolve);
     const asked = this.asked[turn - 1];
     if (asked === undefined) throw new Error('nothing was asked');
-    const { changes, answer } = asked;
-    answer({ follow, passes: () => true });
+    const { changes, response } = asked;
+    response({ follow, passes: () => true });
     return changes.length;
   }
 }

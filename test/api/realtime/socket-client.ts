@@ -55,12 +55,12 @@ export class SocketClient {
     return (await this.count(next))[next - 1];
   }
 
-  /** Subscribes and waits for the answer. */
+  /** Subscribes and waits for the response. */
   async subscribe(id: string, more: Told = {}): Promise<Told | undefined> {
     return this.ask({ type: 'subscribe', id, collection: 'orders', ...more });
   }
 
-  /** Waits until everything that was said before is answered; forgets the answer. */
+  /** Waits until everything that was said before is answered; forgets the response. */
   async settle(): Promise<void> {
     this.say({ type: 'ping' });
     const pongAt = () => this.told.findIndex(({ type }) => type === 'pong');
@@ -115,10 +115,13 @@ export function handshake(
       socket.destroy();
       resolve({ status: statusCode, headers: given, body: '' });
     });
-    asking.on('response', (answer) => {
+    asking.on('response', (response) => {
       let body = '';
-      answer.setEncoding('utf8').on('data', (chunk: string) => body += chunk);
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body }));
+      response.setEncoding('utf8').on('data', (chunk: string) => body += chunk);
+      response.on(
+        'end',
+        () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
+      );
     });
     asking.end();
   });

@@ -63,9 +63,9 @@ describe('sse.authz-live: a WebSocket', () => {
     [{ 'sec-websocket-version': '12' }, 400, 'validation'],
     [{ 'sec-websocket-key': 'short' }, 400, 'validation'],
   ])('asked for with %j is answered %i %s', async (headers, status, code) => {
-    const answer = await handshake(rig.port, { headers });
-    expect(answer).toMatchObject({ status, headers: { 'x-standing': 'yes' } });
-    expect(JSON.parse(answer.body)).toMatchObject({ code, message: expect.any(String) });
+    const response = await handshake(rig.port, { headers });
+    expect(response).toMatchObject({ status, headers: { 'x-standing': 'yes' } });
+    expect(JSON.parse(response.body)).toMatchObject({ code, message: expect.any(String) });
   });
 
   it('may be opened without a token from any page, since then it can do what anyone can', async () => {
@@ -73,9 +73,9 @@ describe('sse.authz-live: a WebSocket', () => {
   });
 
   it('of an app that does not exist is 404', async () => {
-    const answer = await handshake(rig.port, { at: '/api/workspaces/acme/apps/other/realtime' });
-    expect(answer.status).toBe(404);
-    expect(answer.body).toContain('app_not_found');
+    const response = await handshake(rig.port, { at: '/api/workspaces/acme/apps/other/realtime' });
+    expect(response.status).toBe(404);
+    expect(response.body).toContain('app_not_found');
   });
 
   it('anywhere else, or anything else, is an ordinary request', async () => {

@@ -72,14 +72,14 @@ describe('a WebSocket', () => {
 
   it('is told when what followed its cursor is gone', async () => {
     const client = await openSocket(rig.port);
-    const answer = await client.subscribe('a', { since: 'AAAAAAAAAAAAAAAAAAAAAA' });
+    const response = await client.subscribe('a', { since: 'AAAAAAAAAAAAAAAAAAAAAA' });
     rig.write({ n: 1 });
     const told = await client.count(3);
-    expect(told[1]).toEqual({ type: 'reset', id: 'a', cursor: answer?.cursor });
+    expect(told[1]).toEqual({ type: 'reset', id: 'a', cursor: response?.cursor });
     expect(told[2]).toMatchObject({ type: 'event', record: { n: 1 } });
   });
 
-  it('may say more than 1 MiB when it waits for the answers', async () => {
+  it('may say more than 1 MiB when it waits for the responses', async () => {
     const client = await openSocket(rig.port);
     const long = `{"type":"ping"${' '.repeat(60_000)}}`;
     for (let times = 0; times < 20; times++) expect(await client.ask(long)).toEqual({ type: 'pong' });

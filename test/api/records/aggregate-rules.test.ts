@@ -1,6 +1,6 @@
 // Aggregates under rules: nobody learns from a number what the list rule hides.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, type Caller, expectOk } from '../../harness/api.ts';
+import { type ApiResponse, as, type Caller, expectOk } from '../../harness/api.ts';
 import { type EndUser, owner, type Scenario, scenario } from '../../harness/scenario.ts';
 
 let made: Scenario;
@@ -35,7 +35,7 @@ describe('what the list rule hides', () => {
   const all = 'fn=count,sum(n),avg(n),min(n),max(n),max(updated_at)';
   const of = (caller: Caller | undefined, query = all, records = tasks) =>
     (caller ?? as()).get(`${records}/aggregate?${query.replaceAll('+', '%2B')}`)
-      .then(({ status, body }): Pick<Answer, 'status' | 'body'> => ({ status, body }));
+      .then(({ status, body }): Pick<ApiResponse, 'status' | 'body'> => ({ status, body }));
 
   it('never changes a number, a group, or the number of groups', async () => {
     const queries = [all, `${all}&group=owner`, 'fn=count&group=n,id', `fn=max(n)&filter=n>1||n>=100`];

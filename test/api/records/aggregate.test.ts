@@ -187,8 +187,8 @@ describe('an error names the parameter', () => {
   });
 
   it('and the path has no other method', async () => {
-    const answer = await admin.post(`${orders}/aggregate`, {});
-    expect([answer.status, answer.headers.get('Allow')]).toEqual([405, 'GET, HEAD']);
+    const response = await admin.post(`${orders}/aggregate`, {});
+    expect([response.status, response.headers.get('Allow')]).toEqual([405, 'GET, HEAD']);
   });
 });
 

@@ -1,7 +1,7 @@
 // Several writes in one transaction.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, type Caller, expectOk } from '../../harness/api.ts';
+import { type ApiResponse, as, type Caller, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { type EndUser, type Scenario, scenario } from '../../harness/scenario.ts';
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
   });
 });
 
-function send(caller: Caller, ...requests: Request[]): Promise<Answer> {
+function send(caller: Caller, ...requests: Request[]): Promise<ApiResponse> {
   return caller.post(batch, { requests });
 }
 
@@ -44,9 +44,9 @@ async function total(records: string): Promise<number> {
   return expectOk(await admin.get(records)).total_items;
 }
 
-function expectRefusal(answer: Answer, status: number, code: string, message: string): void {
-  expectError(answer, status, code);
-  expect(answer.body.message).toBe(message);
+function expectRefusal(response: ApiResponse, status: number, code: string, message: string): void {
+  expectError(response, status, code);
+  expect(response.body.message).toBe(message);
 }
 
 describe('a batch', () => {
@@ -215,7 +215,7 @@ describe('a batch', () => {
   it('record.idempotent-id: makes a record once, however often it is sent at once', async () => {
     const id = randomUUID();
     const before = await total(notes);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () =>
         send(
           admin,
@@ -223,7 +223,7 @@ describe('a batch', () => {
           { method: 'POST', collection: 'notes', body: { id, title: 'once' } },
         )),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(409)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(409)]);
     expect(await total(notes)).toBe(before + 2);
   });
 
@@ -236,11 +236,11 @@ describe('a batch', () => {
       body: { title },
     });
     for (let round = 0; round < 3; round++) {
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         send(admin, ...Array(20).fill(change(one, 'a')), change(two, 'a')),
         send(admin, ...Array(20).fill(change(two, 'b')), change(one, 'b')),
       ]);
-      for (const answer of answers) expectOk(answer);
+      for (const response of responses) expectOk(response);
       const titles = await Promise.all([one, two].map((id) => admin.get(`${notes}/${id}`)));
       expect(new Set(titles.map(({ body }) => body.fields.title)).size).toBe(1);
     }

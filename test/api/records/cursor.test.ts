@@ -115,8 +115,8 @@ describe('under writes', () => {
       await add(name, rank);
     }
     const next = async (cursor: string) => {
-      const answer = await admin.get(`${lines}?sort=rank&per_page=2&cursor=${cursor}`);
-      return { titles: titlesOf(answer), cursor: String(answer.body.next_cursor) };
+      const response = await admin.get(`${lines}?sort=rank&per_page=2&cursor=${cursor}`);
+      return { titles: titlesOf(response), cursor: String(response.body.next_cursor) };
     };
     const start = await admin.get(`${lines}?sort=rank&per_page=2`);
     expect(titlesOf(start)).toEqual(['a', 'b']);
@@ -166,9 +166,9 @@ describe('a cursor is refused', () => {
     ['😀"\\', 'sort=n&filter=n>0', 'no base64'],
     ['AQ'.repeat(40), 'sort=n&filter=n>0', 'made up'],
   ])('when it is made up', async (garbage, query) => {
-    const answer = await admin.get(`${things}?${query}&cursor=${encodeURIComponent(garbage)}`);
-    expect(answer).toMatchObject(refusal);
-    expect(answer.body.message).toBe(
+    const response = await admin.get(`${things}?${query}&cursor=${encodeURIComponent(garbage)}`);
+    expect(response).toMatchObject(refusal);
+    expect(response.body.message).toBe(
       'cursor: is not a next_cursor of a list of this collection with this sort and filter',
     );
   });
@@ -212,9 +212,9 @@ describe('a cursor is refused', () => {
     const long = await made.define('long', [title]);
     for (const letter of ['a', 'b']) await made.make(long, { title: letter.repeat(5_000) });
     const { next_cursor } = expectOk(await admin.get(`${long}?sort=title&per_page=1`));
-    const answer = await admin.get(`${long}?sort=title&per_page=1&cursor=${next_cursor}`);
-    expect(answer).toMatchObject(refusal);
-    expect(answer.body.message).toMatch(/over 4096 bytes; use page$/);
+    const response = await admin.get(`${long}?sort=title&per_page=1&cursor=${next_cursor}`);
+    expect(response).toMatchObject(refusal);
+    expect(response.body.message).toMatch(/over 4096 bytes; use page$/);
     expect(expectOk(await admin.get(`${long}?per_page=1`)).next_cursor.length).toBeLessThan(200);
   });
 });

@@ -41,18 +41,18 @@ it.each(examples('list'))('a list of %s has %s', async (query, titles) => {
 });
 
 it.each(examples('aggregate'))('an aggregate of %s is %s', async (query, result) => {
-  const answer = await admin.get(`${orders}/aggregate?${query}`);
-  if (result.startsWith('[')) expect(expectOk(answer)).toEqual({ items: JSON.parse(result) });
-  else expect(`${answer.body.code}: ${answer.body.message}`).toBe(result);
+  const response = await admin.get(`${orders}/aggregate?${query}`);
+  if (result.startsWith('[')) expect(expectOk(response)).toEqual({ items: JSON.parse(result) });
+  else expect(`${response.body.code}: ${response.body.message}`).toBe(result);
 });
 
 it.each(examples('cursor'))('the pages of %s are %s', async (query, pages) => {
   const shown: string[] = [];
   let cursor = '';
   do {
-    const answer = await admin.get(`${orders}?${query}${cursor}`);
-    shown.push(titlesOf(answer).join(', '));
-    cursor = answer.body.next_cursor === null ? '' : `&cursor=${answer.body.next_cursor}`;
+    const response = await admin.get(`${orders}?${query}${cursor}`);
+    shown.push(titlesOf(response).join(', '));
+    cursor = response.body.next_cursor === null ? '' : `&cursor=${response.body.next_cursor}`;
   } while (cursor !== '');
   expect(shown.join('; ')).toBe(pages);
 });

@@ -1,6 +1,6 @@
 // Numbers that a double cannot hold: `json` fields keep them to the last digit, wherever a record passes.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type Caller, expectOk, serverUrl } from '../../harness/api.ts';
+import { type ApiResponse, type Caller, expectOk, serverUrl } from '../../harness/api.ts';
 import { type Scenario, scenario, title, titlesOf } from '../../harness/scenario.ts';
 import { openEvents } from '../realtime/event-client.ts';
 import { openSocket } from '../realtime/socket-client.ts';
@@ -40,9 +40,9 @@ function metasIn(text: string): unknown[] {
   return found;
 }
 
-function metasOf(answer: Answer): unknown[] {
-  expectOk(answer);
-  return metasIn(answer.text);
+function metasOf(response: ApiResponse): unknown[] {
+  expectOk(response);
+  return metasIn(response.text);
 }
 
 const fields = [

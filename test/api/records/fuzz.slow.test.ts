@@ -1,7 +1,7 @@
 // Whatever a client sends for a record or a list, the response is one that it can act on.
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type Caller, expectOk } from '../../harness/api.ts';
+import { type ApiResponse, type Caller, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { scenario } from '../../harness/scenario.ts';
 
@@ -56,19 +56,19 @@ const member = fc.oneof(
   fc.string({ maxLength: 8 }),
 );
 
-function expectActionable(answer: Answer): void {
-  expect([200, 201, 400, 409], answer.text).toContain(answer.status);
-  if (answer.status >= 400) {
-    expectError(answer, answer.status, answer.body.code);
+function expectActionable(response: ApiResponse): void {
+  expect([200, 201, 400, 409], response.text).toContain(response.status);
+  if (response.status >= 400) {
+    expectError(response, response.status, response.body.code);
   }
 }
 
 describe('whatever is sent', () => {
   it('record.strict-types: as a record, is stored and read back the same, or is refused', async () => {
-    const stored = async (answer: Answer) => {
-      expectActionable(answer);
-      if (answer.status >= 400) return;
-      expect((await admin.get(`${records}/${answer.body.id}`)).body).toEqual(answer.body);
+    const stored = async (response: ApiResponse) => {
+      expectActionable(response);
+      if (response.status >= 400) return;
+      expect((await admin.get(`${records}/${response.body.id}`)).body).toEqual(response.body);
     };
     await fc.assert(
       fc.asyncProperty(fc.dictionary(member, value, { maxKeys: 5 }), async (body) => {
@@ -123,10 +123,10 @@ describe('whatever is sent', () => {
     expectOk(await admin.post(collections, { schema: { id: 'worn', fields: fieldsOf(0) } }));
     const statuses: number[] = [];
     for (let round = 1; round <= 3; round++) {
-      const answer = await admin.patch(`${collections}/worn?confirm=drop`, {
+      const response = await admin.patch(`${collections}/worn?confirm=drop`, {
         schema: { fields: fieldsOf(round) },
       });
-      statuses.push(answer.status);
+      statuses.push(response.status);
     }
     expect(statuses).toEqual([200, 200, 409]);
     expect(expectOk(await admin.get(`${collections}/worn`)).schema.fields).toEqual(fieldsOf(2));

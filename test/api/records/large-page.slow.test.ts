@@ -17,9 +17,9 @@ beforeAll(async () => {
 });
 
 it('a page of more than 64 MiB is refused with what to do, whatever kind its fields are, and smaller ones are not', async () => {
-  const answer = await app.admin.get(records);
-  expectError(answer, 400, 'validation');
-  expect(answer.body.message).toContain('per_page');
+  const response = await app.admin.get(records);
+  expectError(response, 400, 'validation');
+  expect(response.body.message).toContain('per_page');
   const page = expectOk(await app.admin.get(`${records}?per_page=5&page=2`));
   expect(page.items).toHaveLength(5);
   expect(page.total_items).toBe(10);

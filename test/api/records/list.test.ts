@@ -96,9 +96,9 @@ describe('pages', () => {
   ])(
     'are refused for %s',
     async (query) => {
-      const answer = await admin.get(`${records}?${query}`);
-      expect(answer.status).toBe(400);
-      expect(answer.body.code).toBe('validation');
+      const response = await admin.get(`${records}?${query}`);
+      expect(response.status).toBe(400);
+      expect(response.body.code).toBe('validation');
     },
   );
 });
@@ -136,10 +136,10 @@ describe('the order', () => {
   it('is the same for any number of ways to ask', async () => {
     const columns = ['word', 'length', 'seen', 'id', 'created_at', 'updated_at'];
     const sorts = columns.flatMap((a) => columns.flatMap((b) => columns.map((c) => `${a},-${b},${c}`)));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       sorts.map((sort) => admin.get(`${records}?sort=${sort}&skip_total=true`)),
     );
-    for (const answer of answers) expect(expectOk(answer).items).toHaveLength(words.length);
+    for (const response of responses) expect(expectOk(response).items).toHaveLength(words.length);
   });
 });
 
@@ -166,9 +166,9 @@ describe('chosen fields', () => {
   ])(
     'and orders are refused for %s',
     async (query) => {
-      const answer = await admin.get(`${records}?${query}`);
-      expect(answer.status).toBe(400);
-      expect(answer.body.code).toBe('unknown_column');
+      const response = await admin.get(`${records}?${query}`);
+      expect(response.status).toBe(400);
+      expect(response.body.code).toBe('unknown_column');
     },
   );
 

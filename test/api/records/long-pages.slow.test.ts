@@ -31,9 +31,9 @@ it(
     expect(expectOk(await own.admin.get(`${own.collections}/long`))).toMatchObject({
       schema: { id: 'long' },
     });
-    const answer = await refused;
-    expectError(answer, 503, 'unavailable');
-    expect(answer.headers.get('Retry-After')).toBe('1');
+    const response = await refused;
+    expectError(response, 503, 'unavailable');
+    expect(response.headers.get('Retry-After')).toBe('1');
     expect(expectOk(await page(own, 1)).items).toHaveLength(1);
     reader.destroy();
     expect(expectOk(await page(own, 10)).items).toHaveLength(10);

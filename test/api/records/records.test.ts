@@ -175,13 +175,13 @@ describe('record.strict-types', () => {
     const { id, fields: before } = await create();
     const count = expectOk(await admin.get(`${records}?per_page=1`)).total_items;
     for (
-      const answer of [
+      const response of [
         await admin.post(records, { title: 'x', [name]: value }),
         await admin.patch(`${records}/${id}`, { [name]: value }),
       ]
     ) {
-      expect(answer.status).toBe(400);
-      expect(answer.body).toMatchObject({
+      expect(response.status).toBe(400);
+      expect(response.body).toMatchObject({
         code: 'validation',
         message: expect.stringContaining(`${name}: ${reason}`),
         errors: [{ path: name, message: expect.stringContaining(reason) }],
@@ -192,8 +192,8 @@ describe('record.strict-types', () => {
   });
 
   it('record.strict-types: one error names everything that is wrong', async () => {
-    const answer = await admin.post(records, { price: 'x', open: 0, other: 1, id: 'y' });
-    const named = answer.body.message.split('; ').map((part: string) => part.split(': ')[0]);
+    const response = await admin.post(records, { price: 'x', open: 0, other: 1, id: 'y' });
+    const named = response.body.message.split('; ').map((part: string) => part.split(': ')[0]);
     expect(named.sort()).toEqual(['id', 'open', 'other', 'price', 'title']);
   });
 
@@ -218,12 +218,12 @@ describe('record.idempotent-id', () => {
 
   it('record.idempotent-id: of 50 parallel creates exactly one wins', async () => {
     const id = randomUUID();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, (_, n) => admin.post(records, { id, title: `try ${n}` })),
     );
-    const won = answers.filter(({ status }) => status === 201);
+    const won = responses.filter(({ status }) => status === 201);
     expect(won).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(49);
+    expect(responses.filter(({ status }) => status === 409)).toHaveLength(49);
     expect((await admin.get(`${records}/${id}`)).body).toEqual(won[0]?.body);
   });
 
@@ -241,9 +241,9 @@ describe('record.idempotent-id', () => {
   ])(
     'record.idempotent-id: %j is no id',
     async (id) => {
-      const answer = await admin.post(records, { id, title: 'x' });
-      expect(answer.status).toBe(400);
-      expect(answer.body.message).toBe('id: must be a UUID');
+      const response = await admin.post(records, { id, title: 'x' });
+      expect(response.status).toBe(400);
+      expect(response.body.message).toBe('id: must be a UUID');
     },
   );
 });

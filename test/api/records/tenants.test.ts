@@ -40,12 +40,12 @@ async function settle(workspace: OwnWorkspace, id: string): Promise<Tenant> {
 
 /** Everything that a caller may try with an id under a collection; the statuses it got. */
 async function tryAll(caller: Caller, collection: string, id: string): Promise<number[]> {
-  const answers = [
+  const responses = [
     await caller.get(`${collection}/records/${id}`),
     await caller.patch(`${collection}/records/${id}`, { text: 'stolen' }),
     await caller.delete(`${collection}/records/${id}`),
   ];
-  return answers.map(({ status }) => status);
+  return responses.map(({ status }) => status);
 }
 
 async function expectUntouched({ app, collection, record }: Tenant): Promise<void> {
@@ -78,9 +78,9 @@ describe('tenant.id-swap', () => {
 
   it('tenant.id-swap: an id of another tenant cannot be pointed to', async () => {
     for (const other of [neighbour, stranger]) {
-      const answer = await mine.app.admin.post(`${mine.collection}/records`, { twin: other.record.id });
-      expect(answer.status).toBe(400);
-      expect(answer.body.message).toBe('twin: there is no record with this id');
+      const response = await mine.app.admin.post(`${mine.collection}/records`, { twin: other.record.id });
+      expect(response.status).toBe(400);
+      expect(response.body.message).toBe('twin: there is no record with this id');
     }
   });
 
@@ -96,8 +96,8 @@ describe('tenant.id-swap', () => {
           { method: 'POST', collection: 'secrets', body: { twin: id } },
         ]
       ) {
-        const answer = await admin.post(`${path}/batch`, { requests: [write] });
-        expect(answer.status).toBe('body' in write && 'twin' in write.body ? 400 : 404);
+        const response = await admin.post(`${path}/batch`, { requests: [write] });
+        expect(response.status).toBe('body' in write && 'twin' in write.body ? 400 : 404);
       }
       for (const filter of [`id = '${id}'`, `twin = '${id}'`, `id in ['${id}']`, `twin.id = '${id}'`]) {
         const list = await admin.get(`${collection}/records?filter=${encodeURIComponent(filter)}`);
@@ -152,10 +152,10 @@ describe('tenant.id-swap', () => {
     for (
       const id of [`${neighbour.app.id}.secrets`, '../other/secrets', 'workspace.users', 'control.admins']
     ) {
-      const answer = await mine.app.admin.post(`${mine.app.path}/collections`, {
+      const response = await mine.app.admin.post(`${mine.app.path}/collections`, {
         schema: { id, fields: [] },
       });
-      expect(answer.status).toBe(400);
+      expect(response.status).toBe(400);
     }
     await expectUntouched(neighbour);
   });

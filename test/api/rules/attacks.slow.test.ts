@@ -183,9 +183,9 @@ describe('rule.toctou', () => {
       const refusals = new Set<number>();
       const write = async (caller: EndUser, name: 'ada' | 'bob') => {
         while (changing) {
-          const answer = await caller.patch(path, { title: name });
-          if (answer.status === 200) owners[name].add(answer.body.fields.owner);
-          else refusals.add(answer.status);
+          const response = await caller.patch(path, { title: name });
+          if (response.status === 200) owners[name].add(response.body.fields.owner);
+          else refusals.add(response.status);
         }
       };
       await Promise.all([
@@ -195,7 +195,7 @@ describe('rule.toctou', () => {
         write(bob, 'bob'),
         write(bob, 'bob'),
       ]);
-      // The answer is the row as the write left it: its owner is who wrote, or the rule was asked of another version.
+      // The response is the row as the write left it: its owner is who wrote, or the rule was asked of another version.
       expect(owners).toEqual({ ada: new Set([ada.id]), bob: new Set([bob.id]) });
       expect([...refusals]).toEqual([403]);
     },

@@ -46,19 +46,19 @@ describe('rule.relation-target', () => {
 
   it('rule.relation-target: a hidden record cannot be pointed to, nor told from one that does not exist', async () => {
     const { id } = expectOk(await ada.post(notes, { title: 'mine', secret: seen }));
-    const answers: string[] = [];
+    const responses: string[] = [];
     for (const secret of [hidden, randomUUID()]) {
       for (
-        const answer of [
+        const response of [
           await ada.post(notes, { title: 'x', secret }),
           await ada.patch(`${notes}/${id}`, { secret }),
         ]
       ) {
-        expectError(answer, 400, 'validation');
-        answers.push(answer.text);
+        expectError(response, 400, 'validation');
+        responses.push(response.text);
       }
     }
-    expect(new Set(answers).size).toBe(1);
+    expect(new Set(responses).size).toBe(1);
     expect((await ada.patch(`${notes}/${id}`, { secret: seen })).status).toBe(200);
     expect((await ada.patch(`${notes}/${id}`, { secret: null })).status).toBe(200);
     expect((await admin.patch(`${notes}/${id}`, { secret: hidden })).status).toBe(200);
@@ -98,9 +98,9 @@ describe('rule.relation-target', () => {
     }));
     for (const [index, caller] of [ada, bob].entries()) {
       for (const [other, { of, path }] of made.entries()) {
-        for (const answer of [await caller.post(pages, { of }), await caller.patch(path, { of })]) {
-          if (other === index) expectOk(answer);
-          else expectError(answer, 400, 'validation');
+        for (const response of [await caller.post(pages, { of }), await caller.patch(path, { of })]) {
+          if (other === index) expectOk(response);
+          else expectError(response, 400, 'validation');
         }
       }
       const read = async ({ id }: { id: string }) => expectOk(await caller.get(`${pages}/${id}?expand=of`));

@@ -1,7 +1,7 @@
 // Access rules as end-users and anonymous callers meet them, on each of the five actions.
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type Answer, as, expectOk } from '../../harness/api.ts';
+import { type ApiResponse, as, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { owner, scenario, title, titlesOf } from '../../harness/scenario.ts';
 
@@ -122,7 +122,7 @@ describe('a create', () => {
 describe('a stranger', () => {
   it('learns nothing of fields, bodies and records', async () => {
     const { records, adas } = await owned('closed');
-    const odd: [string, () => Promise<Answer>][] = [
+    const odd: [string, () => Promise<ApiResponse>][] = [
       ['an unknown field', () => as().post(records, { nope: 1 })],
       ['no JSON at all', () => as().post(records, 'nonsense')],
       ['an unknown filter', () => as().get(`${records}?filter=nope=1`)],
@@ -134,8 +134,8 @@ describe('a stranger', () => {
       ['an unknown field of a record', () => as().patch(adas, { nope: 1 })],
     ];
     for (const [what, ask] of odd) {
-      const answer = await ask();
-      expect([what, answer.status, answer.body.code]).toEqual([what, 401, 'unauthorized']);
+      const response = await ask();
+      expect([what, response.status, response.body.code]).toEqual([what, 401, 'unauthorized']);
     }
   });
 

@@ -128,8 +128,8 @@ describe('a rule that cannot be', () => {
   });
 
   it('says where the mistake is', async () => {
-    const answer = await admin.put(`${rules}/get`, { template: 'filter', filter: 'title ~ ~' });
-    expect(answer.body.message).toMatch(/^filter: .*\(at character 9\)$/);
+    const response = await admin.put(`${rules}/get`, { template: 'filter', filter: 'title ~ ~' });
+    expect(response.body.message).toMatch(/^filter: .*\(at character 9\)$/);
   });
 
   it('is 404 for an action or a collection that does not exist', async () => {

@@ -1,6 +1,6 @@
 // Quotas of what a workspace or an app has: apps, collections, files.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Answer, expectOk } from '../../harness/api.ts';
+import { type ApiResponse, expectOk } from '../../harness/api.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { put } from '../../harness/file-app.ts';
 import { type Scenario, scenario, title } from '../../harness/scenario.ts';
@@ -11,8 +11,8 @@ beforeEach(async () => {
   place = await scenario({ collections: { notes: [title] } });
 });
 
-function statuses(answers: readonly Answer[]): number[] {
-  return answers.map(({ status }) => status).sort();
+function statuses(responses: readonly ApiResponse[]): number[] {
+  return responses.map(({ status }) => status).sort();
 }
 
 describe('quota.apps', () => {
@@ -21,8 +21,8 @@ describe('quota.apps', () => {
   it('refuses the app above it, however many are made at once, and takes one again once one is deleted', async () => {
     const { workspace: own, setQuota, app } = place;
     await setQuota('apps', 3, own.path);
-    const answers = await Promise.all(Array.from({ length: 5 }, make));
-    expect(statuses(answers)).toEqual([201, 201, 403, 403, 403]);
+    const responses = await Promise.all(Array.from({ length: 5 }, make));
+    expect(statuses(responses)).toEqual([201, 201, 403, 403, 403]);
     const refused = await make();
     expectError(refused, 403, 'quota_exceeded');
     expect(refused.body.message).toBe('quota.apps allows 3 apps in the workspace');
@@ -64,8 +64,8 @@ describe('quota.files', () => {
   it('refuses the file above it, however many are sent at once, and takes one again once one is deleted', async () => {
     const { admin, app, setQuota } = place;
     await setQuota('files', 2);
-    const answers = await Promise.all(Array.from({ length: 5 }, () => put(admin, app, Buffer.from('x'))));
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403, 403]);
+    const responses = await Promise.all(Array.from({ length: 5 }, () => put(admin, app, Buffer.from('x'))));
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403, 403]);
     const refused = await put(admin, app, Buffer.from('x'));
     expect(await refused.json()).toEqual({
       code: 'quota_exceeded',

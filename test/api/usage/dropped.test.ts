@@ -1,6 +1,6 @@
 // The usage of an app and a workspace while a collection is dropped.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Answer, expectOk, type OwnApp, type OwnWorkspace } from '../../harness/api.ts';
+import { type ApiResponse, expectOk, type OwnApp, type OwnWorkspace } from '../../harness/api.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
 import { howManyWait } from '../../harness/waiting.ts';
 import { scenario } from '../../harness/scenario.ts';
@@ -20,20 +20,20 @@ beforeAll(async () => {
 });
 afterAll(() => pool.end());
 
-/** The answer to what has to wait for a drop that is about to be committed. */
-async function whileDropping(collection: string, ask: () => Promise<Answer>): Promise<Answer> {
+/** The response to what has to wait for a drop that is about to be committed. */
+async function whileDropping(collection: string, ask: () => Promise<ApiResponse>): Promise<ApiResponse> {
   let isOver = false;
-  const { answer } = await pool.transaction(async (sql) => {
+  const { response } = await pool.transaction(async (sql) => {
     const [row] = await sql<{ schema: string }[]>`select schema from workspace.apps where id = ${app.id}`;
     const schema = quoteIdentifier(row?.schema ?? '');
     const owner = quoteIdentifier(ownerRole(row?.schema ?? ''));
     await sql.unsafe(`set local role ${owner}; drop table ${schema}.${collection};
       delete from ${schema}._collections where id = '${collection}'`);
-    const answer = ask().finally(() => isOver = true);
+    const response = ask().finally(() => isOver = true);
     while (!isOver && await howManyWait(sql) === 0);
-    return { answer };
+    return { response };
   });
-  return await answer;
+  return await response;
 }
 
 it('the usage of a workspace omits the dropped collection', async () => {

@@ -32,14 +32,14 @@ describe('quota.requests_per_sec', () => {
     const records = shop.records('notes');
     const callers = [admin, workspace.admin, workspace.master];
     const started = performance.now();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, (_unused, n) => (callers[n % 3] ?? admin).get(`${records}?per_page=1`)),
     );
     const seconds = (performance.now() - started) / 1_000;
-    const passed = answers.filter(({ status }) => status === 200).length;
+    const passed = responses.filter(({ status }) => status === 200).length;
     expect(passed).toBeGreaterThanOrEqual(5);
     expect(passed).toBeLessThanOrEqual(5 + Math.ceil(seconds * 5));
-    const refused = answers.find(({ status }) => status !== 200);
+    const refused = responses.find(({ status }) => status !== 200);
     if (refused === undefined) throw new Error('nothing was refused');
     expectError(refused, 429, 'quota_exceeded');
     expect(refused.headers.get('Retry-After')).toBe('1');

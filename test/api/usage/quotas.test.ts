@@ -1,7 +1,7 @@
 // Quotas: limits on the data of an app and on its requests.
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
-  type Answer,
+  type ApiResponse,
   as,
   type Caller,
   expectOk,
@@ -30,13 +30,13 @@ beforeEach(async () => {
   expectOk(await admin.post(`${app.path}/collections`, { schema: profiles }));
 });
 
-function create(title?: string): Promise<Answer> {
+function create(title?: string): Promise<ApiResponse> {
   return admin.post(records, title === undefined ? {} : { title });
 }
 
-function statuses(answers: readonly Answer[]): Record<string, number> {
+function statuses(responses: readonly ApiResponse[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
@@ -112,13 +112,13 @@ describe('quota.storage_mb', () => {
 
   /** Uploads a file; a stream does not announce its length. */
   async function send(body: Buffer | ReadableStream): Promise<[status: number, body: unknown]> {
-    const answer = await fetch(`${serverUrl()}${app.path}/files`, {
+    const response = await fetch(`${serverUrl()}${app.path}/files`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${admin.token}`, 'Content-Type': 'application/octet-stream' },
       body,
       ...(body instanceof Buffer ? {} : { duplex: 'half' }),
     });
-    return [answer.status, await answer.json()];
+    return [response.status, await response.json()];
   }
 
   it('refuses the file that does not fit with 413, with and without an announced length', async () => {
@@ -152,10 +152,10 @@ describe('quota.storage_mb', () => {
     const { database_bytes: tables } = await usage();
     await setQuota('storage_mb', 2);
     const room = Math.floor((2 * megabyte - tables) / 200_000);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: room + 8 }, () => put(admin, app, Buffer.alloc(200_000))),
     );
-    const stored = answers.filter(({ status }) => status === 201).length;
+    const stored = responses.filter(({ status }) => status === 201).length;
     expect(stored).toBe(room);
     expect((await usage()).file_bytes).toBe(room * 200_000);
   });
@@ -167,12 +167,12 @@ describe('quota.storage_mb', () => {
     const other = await own.app();
     const room = Math.ceil(before / megabyte) + 4;
     await setQuota('storage_mb', room, own.path);
-    const answers = [];
+    const responses = [];
     for (let count = 0; count < 6; count++) {
-      answers.push(await put(own.admin, count % 2 === 0 ? app : other, Buffer.alloc(megabyte)));
+      responses.push(await put(own.admin, count % 2 === 0 ? app : other, Buffer.alloc(megabyte)));
     }
-    expect(answers.map(({ status }) => status)).toContain(201);
-    const refused = answers.find(({ status }) => status !== 201);
+    expect(responses.map(({ status }) => status)).toContain(201);
+    const refused = responses.find(({ status }) => status !== 201);
     expect(refused?.status).toBe(413);
     expect(await refused?.json()).toEqual({
       code: 'quota_exceeded',
@@ -197,8 +197,8 @@ describe('quota.users', () => {
 
   it('holds exactly, however many register at once', async () => {
     await setQuota('users', 3, own.path);
-    const answers = await Promise.all(Array.from({ length: 8 }, register));
-    expect(statuses(answers)).toEqual({ 201: 3, 403: 5 });
+    const responses = await Promise.all(Array.from({ length: 8 }, register));
+    expect(statuses(responses)).toEqual({ 201: 3, 403: 5 });
     const refused = await register();
     expectError(refused, 403, 'quota_exceeded');
     expect(refused.body.message).toBe('quota.users allows 3 users in the workspace');
@@ -211,12 +211,12 @@ describe('quota.users', () => {
     await setQuota('users', 1, own.path);
     const rule = { template: 'filter', filter: "nick = 'right'" };
     expectOk(await admin.put(`${app.path}/collections/members/access_rules/create`, rule));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [email, freshEmail()].map((address) =>
         as().post(`${app.path}/collections/members/records`, { email: address, nick: 'wrong' })
       ),
     );
-    for (const answer of answers) expectError(answer, 401, 'unauthorized');
+    for (const response of responses) expectError(response, 401, 'unauthorized');
   });
 
   it('binds profiles that make a user, and none of somebody who is one', async () => {

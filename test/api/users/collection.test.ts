@@ -113,7 +113,7 @@ describe('the users collection', () => {
     const path = `${app.path}/collections`;
     expect(expectOk(await admin.get(path)).total_items).toBe(0);
     const rule = { template: 'any' };
-    const answers = [
+    const responses = [
       await admin.get(`${path}/users`),
       await admin.patch(`${path}/users`, { schema: { fields: [] } }),
       await admin.delete(`${path}/users`),
@@ -122,7 +122,7 @@ describe('the users collection', () => {
       await admin.delete(`${path}/users/access_rules/list`),
       await admin.get(`${path}/users/events`),
     ];
-    for (const answer of answers) expectError(answer, 404, 'not_found');
+    for (const response of responses) expectError(response, 404, 'not_found');
   });
 
   it.each(['password_hash', 'password', 'totp_sealed', 'totp_last_step', 'nothing'])(

@@ -130,12 +130,12 @@ describe('email-change', () => {
     const authenticator = await enrol(user, auth);
     const { challenge_id } = expectOk(await as().post(`${auth}/users/login`, { email, password }));
     expectOk(await confirm(user, await secretFor(next)));
-    const answers = [
+    const responses = [
       await as().post(`${auth}/password-reset/confirm`, { token: reset, new_password: 'another password' }),
       await as().post(`${auth}/otp/login`, { email, code }),
       await as().post(`${auth}/users/login/totp`, { challenge_id, code: authenticator.code() }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([400, 401, 401]);
+    expect(responses.map(({ status }) => status)).toEqual([400, 401, 401]);
   });
 
   it.each([

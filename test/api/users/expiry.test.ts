@@ -31,11 +31,11 @@ describe('what has expired', () => {
     const token = await secretFor(email);
     expect(await life('password_reset')).toBe(3_600);
     await expireAll();
-    const answer = await as().post(`${auth}/password-reset/confirm`, {
+    const response = await as().post(`${auth}/password-reset/confirm`, {
       token,
       new_password: 'another password',
     });
-    expect(answer.body.code).toBe('validation');
+    expect(response.body.code).toBe('validation');
   });
 
   it('is refused: a token for an address, after an hour', async () => {
@@ -87,8 +87,8 @@ describe('a session', () => {
         returning extract(epoch from old.expires_at - old.created_at)::int / 86400 as days`
     );
     expect(row?.days).toBe(30);
-    const answer = await as().post(`${auth}/users/refresh`, { refresh_token: user.refreshToken });
-    expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized']);
+    const response = await as().post(`${auth}/users/refresh`, { refresh_token: user.refreshToken });
+    expect([response.status, response.body.code]).toEqual([401, 'unauthorized']);
     expect(expectOk(await user.get(`${auth}/sessions`)).items).toEqual([]);
     // Nobody has used it twice.
     const query = `action=token_reuse&actor=${encodeURIComponent(user.email)}`;
@@ -111,8 +111,8 @@ describe('a session', () => {
   it('is good for nothing where the app that it is for is not there', async () => {
     const { id, refreshToken: refresh_token } = await ownUser(own);
     await pool.run((sql) => sql`update workspace.sessions set app = 'ghost' where principal_id = ${id}`);
-    const answer = await as().post(`${auth}/users/refresh`, { refresh_token });
-    expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized']);
+    const response = await as().post(`${auth}/users/refresh`, { refresh_token });
+    expect([response.status, response.body.code]).toEqual([401, 'unauthorized']);
   });
 });
 
@@ -128,10 +128,10 @@ describe('a session, once policy makes sessions shorter,', () => {
       ).finally(() => database.end());
       const spec = { kind: 'range', min: 1, max: 3_600 };
       expectOk(await other.admin.put(`${other.path}/policies/tokens.refresh_ttl_sec`, spec));
-      const answer = await as().post(`${other.path}/auth/users/refresh`, {
+      const response = await as().post(`${other.path}/auth/users/refresh`, {
         refresh_token: user.refreshToken,
       });
-      expect(answer.status).toBe(status);
+      expect(response.status).toBe(status);
     },
   );
 

@@ -38,8 +38,8 @@ describe('an international address', () => {
 
   it('has one user, also when both forms come at once', async () => {
     const { written, ascii } = freshAddress();
-    const answers = await Promise.all([register(written), register(ascii)]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
+    const responses = await Promise.all([register(written), register(ascii)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 409]);
     for (const form of [written, ascii]) expectError(await register(form), 409, 'conflict');
   });
 
@@ -122,9 +122,9 @@ describe('an international address', () => {
   });
 
   it('is refused with more than ASCII before the @, which mail servers may not take', async () => {
-    const answer = await register('ädä@bücher.example');
-    expectError(answer, 400, 'validation');
-    expect(answer.body.message).toBe(
+    const response = await register('ädä@bücher.example');
+    expectError(response, 400, 'validation');
+    expect(response.body.message).toBe(
       'email: must be an email address with only ASCII characters before the @',
     );
   });

@@ -1,6 +1,6 @@
 // Admins invite people by mail, who become users by setting a password.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { type ApiResponse, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { mailsTo, secretFor } from '../../harness/mailbox.ts';
@@ -65,8 +65,8 @@ describe('an invitation', () => {
 
   it('is accepted by one of several at once', async () => {
     const { token } = await invited();
-    const answers = await Promise.all(Array.from({ length: 5 }, () => accept(token)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400]);
+    const responses = await Promise.all(Array.from({ length: 5 }, () => accept(token)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400]);
   });
 
   it('ends when policy invite.ttl_sec says so, and is good for nothing else', async () => {
@@ -91,11 +91,11 @@ describe('an invitation', () => {
     const other = await ownWorkspace();
     const app = await other.app();
     const user = await ownUser(other);
-    const refused: Answer[] = [];
+    const refused: ApiResponse[] = [];
     for (const caller of [app.admin, user, own.admin]) {
       refused.push(await caller.post(`${other.path}/users/invite`, { email: freshEmail() }));
     }
-    for (const answer of refused) expectError(answer, 403, 'forbidden');
+    for (const response of refused) expectError(response, 403, 'forbidden');
     const email = freshEmail();
     for (let count = 0; count < 5; count++) expectOk(await invite(email, other));
     expectError(await invite(email, other), 429, 'too_many_requests');

@@ -127,9 +127,9 @@ describe('a user who deletes the own account', () => {
 
   it('of several at once leaves once, and admins have accounts of another kind', async () => {
     const user = await ownUser(own);
-    const answers = await Promise.all(Array.from({ length: 4 }, () => leave(user)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    for (const { status } of answers) expect([200, 401, 403, 404]).toContain(status);
+    const responses = await Promise.all(Array.from({ length: 4 }, () => leave(user)));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const { status } of responses) expect([200, 401, 403, 404]).toContain(status);
     expectError(await own.admin.delete(`${auth}/me`), 403, 'forbidden');
     expect((await as().delete(`${auth}/me`)).status).toBe(401);
   });

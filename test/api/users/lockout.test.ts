@@ -3,7 +3,7 @@ import { Secret, TOTP } from 'otpauth';
 import { describe, expect, it } from 'vitest';
 import { userSubject } from '../../../api/auth/login/user-attempt.ts';
 import { lockSubject } from '../../../storage/lockouts.ts';
-import { type Answer, as, expectOk, ownWorkspace, patiently } from '../../harness/api.ts';
+import { type ApiResponse, as, expectOk, ownWorkspace, patiently } from '../../harness/api.ts';
 import { enrol, wrongCode } from '../../harness/authenticator.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
 import { secretFor } from '../../harness/mailbox.ts';
@@ -48,7 +48,7 @@ describe('auth.lockout', () => {
     const { challenge_id } = expectOk(await post('users/login', { email, password }));
     for (let count = 0; count < 5; count++) await post('users/login', { email, password: 'wrong one' });
     const pool = await openDatabaseOf(own.id);
-    const answers = await pool.transaction(async (sql) => {
+    const responses = await pool.transaction(async (sql) => {
       await lockSubject(sql, userSubject(email));
       return [
         await post('users/login', { email, password }),
@@ -59,7 +59,7 @@ describe('auth.lockout', () => {
         await user.post(`${auth}/password`, { current_password: password, new_password: password }),
       ];
     }).finally(() => pool.end());
-    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(429));
+    expect(responses.map(({ status }) => status)).toEqual(Array(6).fill(429));
   });
 
   it('holds for guesses at once: wrong ones before the right one shut it out, whatever it would open', async () => {
@@ -69,7 +69,7 @@ describe('auth.lockout', () => {
     const { challenge_id } = expectOk(await post('users/login', { email, password: user.password }));
     const [code, wrong] = [authenticator.code(), wrongCode(authenticator)];
     const other = await ownUser(own);
-    const ways: [right: () => Promise<Answer>, wrong: () => Promise<Answer>][] = [
+    const ways: [right: () => Promise<ApiResponse>, wrong: () => Promise<ApiResponse>][] = [
       [
         () => post('users/login/totp', { challenge_id, code }),
         () => post('users/login/totp', { challenge_id, code: wrong }),
@@ -132,8 +132,8 @@ describe('auth.lockout', () => {
   });
 });
 
-/** Sends 40 wrong guesses and then the right one, all without waiting for an answer; those come again that are turned away. */
-async function guess(right: () => Promise<Answer>, wrong: () => Promise<Answer>) {
+/** Sends 40 wrong guesses and then the right one, all without waiting for a response; those come again that are turned away. */
+async function guess(right: () => Promise<ApiResponse>, wrong: () => Promise<ApiResponse>) {
   const guesses = Array.from({ length: 40 }, () => patiently(wrong));
   const last = patiently(right);
   const statuses = (await Promise.all(guesses)).map(({ status }) => status);

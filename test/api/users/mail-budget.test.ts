@@ -1,6 +1,6 @@
 // Nobody can fill a mailbox by asking for mail again and again.
 import { describe, expect, it } from 'vitest';
-import { type Answer, as, expectOk, ownWorkspace } from '../../harness/api.ts';
+import { type ApiResponse, as, expectOk, ownWorkspace } from '../../harness/api.ts';
 import { mailsTo, outbox, secretFor, secretIn } from '../../harness/mailbox.ts';
 import { freshEmail, type OwnUser, ownUser } from '../../harness/users.ts';
 
@@ -10,7 +10,7 @@ const own = await ownWorkspace();
 const auth = `${own.path}/auth`;
 
 /** By what is asked for: the request, and the address that is written to. */
-const requests: Record<string, (user: OwnUser, next: string) => [() => Promise<Answer>, string]> = {
+const requests: Record<string, (user: OwnUser, next: string) => [() => Promise<ApiResponse>, string]> = {
   'a code': ({ email }) => [() => as().post(`${auth}/otp/request`, { email }), email],
   'a new password': ({ email }) => [() => as().post(`${auth}/password-reset/request`, { email }), email],
   'a verification': (user) => [() => user.post(`${auth}/verify-email/request`), user.email],
@@ -29,12 +29,12 @@ async function settled(): Promise<void> {
 
 describe('an address that is asked for mail too often', () => {
   it.each(Object.entries(requests))(
-    'gets five at once, and every answer is the same: %s',
+    'gets five at once, and every response is the same: %s',
     async (_what, of) => {
       const [request, address] = of(await ownUser(own), freshEmail());
-      const answers: Answer[] = [];
-      for (let count = 0; count < asked; count++) answers.push(await request());
-      expect(answers.map(({ status, body }) => [status, body])).toEqual(
+      const responses: ApiResponse[] = [];
+      for (let count = 0; count < asked; count++) responses.push(await request());
+      expect(responses.map(({ status, body }) => [status, body])).toEqual(
         Array(asked).fill([200, { ok: true }]),
       );
       await settled();

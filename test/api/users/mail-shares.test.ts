@@ -1,6 +1,6 @@
 // Finding 12 of the attack: one client made the server mail 599 strangers in ten seconds, and many clients 5,219.
 import { beforeEach, expect, it } from 'vitest';
-import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { type ApiResponse, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { mailsTo, outbox, secretFor } from '../../harness/mailbox.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
 
@@ -17,7 +17,7 @@ async function allow(quota: string, max: number): Promise<void> {
 }
 
 /** Asks for mail to as many strangers. Returns how many get one, once a mail of another workspace has come, which left later. */
-async function mailStrangers(request: (email: string) => Promise<Answer>): Promise<number> {
+async function mailStrangers(request: (email: string) => Promise<ApiResponse>): Promise<number> {
   const strangers = Array.from({ length: asked }, freshEmail);
   for (const email of strangers) {
     expect(await request(email)).toMatchObject({ status: 200, body: { ok: true } });

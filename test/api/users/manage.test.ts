@@ -44,8 +44,8 @@ describe('the list', () => {
 
   it('filter.hidden-columns: looks at nothing but the email', async () => {
     expect(await emails('q=argon2')).toEqual([]);
-    const answer = await own.admin.get(`${users}?q=${tag}`);
-    expect(answer.text).not.toMatch(/argon2|password_hash|totp_sealed/);
+    const response = await own.admin.get(`${users}?q=${tag}`);
+    expect(response.text).not.toMatch(/argon2|password_hash|totp_sealed/);
   });
 });
 
@@ -68,8 +68,8 @@ describe('one user', () => {
   it('is verified and unverified by an admin, and that is audited', async () => {
     const user = await ownUser(own);
     for (const verified of [true, false]) {
-      const answer = await own.admin.patch(`${users}/${user.id}/verify`, { verified });
-      expect(expectOk(answer).verified).toBe(verified);
+      const response = await own.admin.patch(`${users}/${user.id}/verify`, { verified });
+      expect(expectOk(response).verified).toBe(verified);
     }
     const { items } = expectOk(await own.admin.get(`${own.path}/audit?action=user_verify`));
     expect(items[0]).toMatchObject({ target: user.email, details: { id: user.id, verified: false } });

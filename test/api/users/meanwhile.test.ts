@@ -10,7 +10,7 @@ import { expectError } from '../../harness/expectations.ts';
 import { authorize, redeem, useProvider } from '../../harness/oauth.ts';
 import { secretFor } from '../../harness/mailbox.ts';
 import { freshEmail, type OwnUser, ownUser } from '../../harness/users.ts';
-import { answerMeanwhile, type Meanwhile } from '../../harness/waiting.ts';
+import { type Meanwhile, responseMeanwhile } from '../../harness/waiting.ts';
 
 let own: OwnWorkspace;
 let host: CodeHost;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([host.close(), pool.end()]));
 
-const signInMeanwhile = (...meanwhile: Meanwhile) => answerMeanwhile(pool, ...meanwhile);
+const signInMeanwhile = (...meanwhile: Meanwhile) => responseMeanwhile(pool, ...meanwhile);
 
 /** Somebody else makes an account of an address. */
 const squat = (email: string) => (sql: Sql) =>
@@ -36,11 +36,11 @@ describe('session.revoke-all', () => {
     const user = await ownUser(own);
     const { email, password } = user;
     await enrol(user, `${own.path}/auth`);
-    const answer = await signInMeanwhile(
+    const response = await signInMeanwhile(
       (sql) => sql`update workspace.users set password_hash = 'another' where id = ${user.id}`,
       () => as().post(`${own.path}/auth/users/login`, { email, password }),
     );
-    expectError(answer, 401, 'bad_credentials');
+    expectError(response, 401, 'bad_credentials');
   });
 
   it.each([
@@ -54,11 +54,11 @@ describe('session.revoke-all', () => {
     ],
   ])('leaves no tokens to a login that was under way when the %s changed', async (_what, change) => {
     const { id, email, password } = await ownUser(own);
-    const answer = await signInMeanwhile(
+    const response = await signInMeanwhile(
       (sql) => change(sql, id),
       () => as().post(`${own.path}/auth/users/login`, { email, password }),
     );
-    expectError(answer, 401, 'bad_credentials');
+    expectError(response, 401, 'bad_credentials');
   });
 
   it('mfa.no-bypass: takes no code of a second factor that is taken away while the code is looked at', async () => {
@@ -67,11 +67,11 @@ describe('session.revoke-all', () => {
     const authenticator = await enrol(user, `${own.path}/auth`);
     const { challenge_id } = expectOk(await as().post(`${own.path}/auth/users/login`, { email, password }));
     const body = { challenge_id, code: authenticator.code() };
-    const answer = await signInMeanwhile(
+    const response = await signInMeanwhile(
       (sql) => sql`update workspace.users set totp_enabled = false, totp_sealed = null where id = ${user.id}`,
       () => as().post(`${own.path}/auth/users/login/totp`, body),
     );
-    expectError(answer, 401, 'bad_credentials');
+    expectError(response, 401, 'bad_credentials');
   });
 
   it.each([
@@ -84,12 +84,12 @@ describe('session.revoke-all', () => {
     const user = await ownUser(own);
     const { id, refreshToken: refresh_token } = user;
     const [login] = expectOk(await user.get(`${own.path}/auth/sessions`)).items;
-    const answer = await signInMeanwhile(
+    const response = await signInMeanwhile(
       (sql) => hold(sql, id, login.id),
       () => as().post(`${own.path}/auth/users/refresh`, { refresh_token }),
       (sql) => sql`update workspace.sessions set revoked_at = now() where principal_id = ${id}`,
     );
-    expectError(answer, 401, 'unauthorized');
+    expectError(response, 401, 'unauthorized');
     const live = await pool.run((sql) =>
       sql`select from workspace.sessions where principal_id = ${id} and revoked_at is null`
     );
@@ -100,18 +100,18 @@ describe('session.revoke-all', () => {
     const user = await ownUser(own);
     const { password } = user;
     const new_email = freshEmail();
-    const answer = await signInMeanwhile(
+    const response = await signInMeanwhile(
       (sql) => sql`update workspace.users set password_hash = 'another' where id = ${user.id}`,
       () => user.post(`${own.path}/auth/email-change/request`, { new_email, password }),
     );
-    expectError(answer, 401, 'bad_credentials');
+    expectError(response, 401, 'bad_credentials');
   });
 });
 
 describe('auth.lockout', () => {
   it('refuses the right password of a user who is locked while the login is under way', async () => {
     const { id, email, password } = await ownUser(own);
-    const answer = await signInMeanwhile(
+    const response = await signInMeanwhile(
       async (sql) => {
         await sql`select 1 from workspace.users where id = ${id} for update`;
         await sql`
@@ -120,7 +120,7 @@ describe('auth.lockout', () => {
       },
       () => as().post(`${own.path}/auth/users/login`, { email, password }),
     );
-    expectError(answer, 429, 'too_many_requests');
+    expectError(response, 429, 'too_many_requests');
     expect((await as().post(`${own.path}/auth/users/login`, { email, password })).status).toBe(429);
   });
 
@@ -128,14 +128,14 @@ describe('auth.lockout', () => {
     const { email, password } = await own.login();
     const login = (text: string) => as().post(`${own.path}/auth/admin/login`, { email, password: text });
     expect((await login('a wrong one')).status).toBe(401);
-    const answer = await signInMeanwhile(
+    const response = await signInMeanwhile(
       (sql) =>
         sql`
           update workspace.lockouts set last_failed_at = now(), locked_until = now() + interval '5 minutes'
           where subject = ${`ws:${own.id}:${email}\n127.0.0.1`}`,
       () => login(password),
     );
-    expectError(answer, 429, 'too_many_requests');
+    expectError(response, 429, 'too_many_requests');
     expect((await login(password)).status).toBe(429);
   });
 });
@@ -146,14 +146,14 @@ describe('oauth.prehijack', () => {
     const visit = async () => host.enter(expectOk(await authorize(own, 'github')).authorize_url, someone);
     const { user } = expectOk(await redeem(own, 'github', await visit()));
     const back = await visit();
-    const answer = await signInMeanwhile(
+    const response = await signInMeanwhile(
       async (sql) => {
         await sql`select 1 from workspace.users where id = ${user.id} for update`;
         await sql`delete from workspace.oauth_links where user_id = ${user.id}`;
       },
       () => redeem(own, 'github', back),
     );
-    expectError(answer, 401, 'bad_credentials');
+    expectError(response, 401, 'bad_credentials');
     expect((await own.admin.get(`${own.path}/users/${user.id}`)).status).toBe(200);
   });
 
@@ -161,11 +161,11 @@ describe('oauth.prehijack', () => {
     const { id, email } = await ownUser(own);
     const someone = { id: 9, emails: [{ email, primary: true, verified: true }] };
     const back = await host.enter(expectOk(await authorize(own, 'github')).authorize_url, someone);
-    const answer = await signInMeanwhile(
+    const response = await signInMeanwhile(
       (sql) => sql`update workspace.users set email = ${freshEmail()} where id = ${id}`,
       () => redeem(own, 'github', back),
     );
-    expectError(answer, 401, 'bad_credentials');
+    expectError(response, 401, 'bad_credentials');
     expect((await own.admin.get(`${own.path}/users/${id}`)).body.oauth_providers).toEqual([]);
   });
 });
@@ -175,8 +175,8 @@ describe('a provider that vouches for an address', () => {
     const email = freshEmail();
     const someone = { id: 8, emails: [{ email, primary: true, verified: true }] };
     const back = await host.enter(expectOk(await authorize(own, 'github')).authorize_url, someone);
-    const answer = await signInMeanwhile(squat(email), () => redeem(own, 'github', back));
-    expect(expectOk(answer).user).toMatchObject({ email, verified: true, has_password: false });
+    const response = await signInMeanwhile(squat(email), () => redeem(own, 'github', back));
+    expect(expectOk(response).user).toMatchObject({ email, verified: true, has_password: false });
   });
 });
 
@@ -185,11 +185,11 @@ describe('a code to log in', () => {
     const email = freshEmail();
     expectOk(await as().post(`${own.path}/auth/otp/request`, { email }));
     const code = await secretFor(email);
-    const answer = await signInMeanwhile(
+    const response = await signInMeanwhile(
       squat(email),
       () => as().post(`${own.path}/auth/otp/login`, { email, code }),
     );
-    expect(expectOk(answer).user).toMatchObject({ email, verified: true, has_password: false });
+    expect(expectOk(response).user).toMatchObject({ email, verified: true, has_password: false });
   });
 });
 

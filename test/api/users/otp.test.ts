@@ -31,10 +31,10 @@ describe('otp', () => {
 
   it('auth.uniform: answers alike for an address that nobody has', async () => {
     const { email } = await ownUser(own);
-    const [known, unknown] = [await request(email), await request(freshEmail())].map((answer) => ({
-      status: answer.status,
-      text: answer.text,
-      headers: [...answer.headers.keys()].sort(),
+    const [known, unknown] = [await request(email), await request(freshEmail())].map((response) => ({
+      status: response.status,
+      text: response.text,
+      headers: [...response.headers.keys()].sort(),
     }));
     expect(known).toEqual(unknown);
     expect(known).toMatchObject({ status: 200, text: '{"ok":true}' });
@@ -147,9 +147,9 @@ describe('otp', () => {
     const email = freshEmail();
     expectOk(await request(email));
     const code = await secretFor(email);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => login(email, code)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(new Set(answers.map(({ status }) => status)).difference(new Set([200, 401, 429])).size).toBe(0);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => login(email, code)));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(new Set(responses.map(({ status }) => status)).difference(new Set([200, 401, 429])).size).toBe(0);
   });
 
   it('oauth.prehijack: leaves nothing to whoever registered the address before its owner came', async () => {

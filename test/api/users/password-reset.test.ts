@@ -25,8 +25,8 @@ describe('password-reset', () => {
   it('auth.uniform: answers alike for an address that nobody has, and mails nobody', async () => {
     const user = await ownUser(own);
     const nobody = freshEmail();
-    const answers = [await request(nobody), await request(user.email)];
-    const seen = answers.map(({ status, body, headers }) => ({
+    const responses = [await request(nobody), await request(user.email)];
+    const seen = responses.map(({ status, body, headers }) => ({
       status,
       body,
       headers: [...headers.keys()].sort(),
@@ -103,8 +103,8 @@ describe('password-reset', () => {
     const code = await secretFor(user.email);
     expectOk(await request(user.email));
     expectOk(await confirm(await secretFor(user.email, 2)));
-    const answer = await as().post(`${auth}/otp/login`, { email: user.email, code });
-    expect(answer.body.code).toBe('bad_credentials');
+    const response = await as().post(`${auth}/otp/login`, { email: user.email, code });
+    expect(response.body.code).toBe('bad_credentials');
   });
 
   it('takes a token once, and not with a password that is too weak', async () => {
@@ -123,8 +123,8 @@ describe('password-reset', () => {
     expectOk(await request(user.email));
     const token = await secretFor(user.email);
     const passwords = Array.from({ length: 50 }, (_, index) => `password number ${index}`);
-    const answers = await Promise.all(passwords.map((password) => confirm(token, password)));
-    const winners = passwords.filter((_, index) => answers[index]?.status === 200);
+    const responses = await Promise.all(passwords.map((password) => confirm(token, password)));
+    const winners = passwords.filter((_, index) => responses[index]?.status === 200);
     expect(winners).toHaveLength(1);
     expectOk(await login(user.email, winners[0] ?? ''));
   });

@@ -114,10 +114,10 @@ describe('a change of the own password', () => {
   it('of several at once is one', async () => {
     const user = await ownUser(own);
     const passwords = ['first of the new', 'second of the new', 'third of the new', 'fourth of the new'];
-    const answers = await Promise.all(passwords.map((password) => change(user, user.password, password)));
-    const winners = passwords.filter((_, index) => answers[index]?.status === 200);
+    const responses = await Promise.all(passwords.map((password) => change(user, user.password, password)));
+    const winners = passwords.filter((_, index) => responses[index]?.status === 200);
     expect(winners).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 401)).toHaveLength(passwords.length - 1);
+    expect(responses.filter(({ status }) => status === 401)).toHaveLength(passwords.length - 1);
     expectOk(await login(user, winners[0] ?? ''));
   });
 

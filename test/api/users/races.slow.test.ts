@@ -1,6 +1,6 @@
 // Whatever works once, works once: 50 at the same time, 20 rounds.
 import { describe, expect, it } from 'vitest';
-import { type Answer, as, expectOk, ownWorkspace } from '../../harness/api.ts';
+import { type ApiResponse, as, expectOk, ownWorkspace } from '../../harness/api.ts';
 import { enrol } from '../../harness/authenticator.ts';
 import { secretFor } from '../../harness/mailbox.ts';
 import { freshEmail, type OwnUser, ownUser } from '../../harness/users.ts';
@@ -17,7 +17,7 @@ async function challengeOf({ email, password }: OwnUser): Promise<string> {
 }
 
 /** What one of the runners sends; each has a number. */
-type Redeem = (runner: number) => Promise<Answer>;
+type Redeem = (runner: number) => Promise<ApiResponse>;
 
 /** By the name of the item and of what is redeemed: how a round begins. */
 const contests: Record<string, () => Promise<Redeem>> = {
@@ -79,20 +79,20 @@ async function atSeveralLogins(user: OwnUser, code: string): Promise<Redeem> {
   return (runner) => post('users/login/totp', { challenge_id: challenges[runner % challenges.length], code });
 }
 
-async function race(redeem: Redeem): Promise<Answer[]> {
+async function race(redeem: Redeem): Promise<ApiResponse[]> {
   return await Promise.all(Array.from({ length: runners }, (_, runner) => redeem(runner)));
 }
 
-const winnersOf = (answers: Answer[]) => answers.filter(({ status }) => status === 200);
+const winnersOf = (responses: ApiResponse[]) => responses.filter(({ status }) => status === 200);
 
 describe('of 50 at once', () => {
   it.each(Object.entries(contests))('exactly one wins, 20 times: %s', async (_what, prepare) => {
     const winners: number[] = [];
     for (let round = 0; round < rounds; round++) {
-      const answers = await race(await prepare());
-      winners.push(winnersOf(answers).length);
+      const responses = await race(await prepare());
+      winners.push(winnersOf(responses).length);
       // 503: so many passwords may be more than the server hashes at once.
-      expect(answers.filter(({ status }) => status >= 500 && status !== 503)).toEqual([]);
+      expect(responses.filter(({ status }) => status >= 500 && status !== 503)).toEqual([]);
     }
     expect(winners).toEqual(Array(rounds).fill(1));
   }, 300_000);

@@ -31,11 +31,11 @@ const userShape = {
 describe('register', () => {
   it('answers the user, without tokens and without a hash', async () => {
     const email = freshEmail();
-    const answer = await as().post(`${auth}/users/register`, { email: email.toUpperCase(), password });
-    expect(answer.status).toBe(201);
-    expect(answer.body).toEqual({ ...userShape, email });
-    expect(Object.keys(answer.body)).toEqual(Object.keys({ ...userShape, email }));
-    expect(cookiesOf(answer)).toEqual([]);
+    const response = await as().post(`${auth}/users/register`, { email: email.toUpperCase(), password });
+    expect(response.status).toBe(201);
+    expect(response.body).toEqual({ ...userShape, email });
+    expect(Object.keys(response.body)).toEqual(Object.keys({ ...userShape, email }));
+    expect(cookiesOf(response)).toEqual([]);
   });
 
   it('refuses an email that is taken, whatever its case', async () => {
@@ -49,10 +49,10 @@ describe('register', () => {
 
   it('lets one of several at the same time win', async () => {
     const email = freshEmail();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, () => as().post(`${auth}/users/register`, { email, password })),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
   });
 
   it('takes the same email in another workspace', async () => {
@@ -73,8 +73,8 @@ describe('register', () => {
     ['verified', { verified: true }, 'verified: unknown field'],
   ])('refuses %s', async (_what, members, message) => {
     const body = { email: freshEmail(), password, ...members };
-    const answer = await as().post(`${auth}/users/register`, body);
-    expect(answer).toMatchObject({ status: 400, body: { code: 'validation', message } });
+    const response = await as().post(`${auth}/users/register`, body);
+    expect(response).toMatchObject({ status: 400, body: { code: 'validation', message } });
   });
 
   it('is 404 in a workspace that does not exist, 403 with a token of another, 401 with a bad one', async () => {
@@ -96,14 +96,14 @@ describe('register', () => {
 describe('login', () => {
   it('answers tokens of the workspace, cookies, and the user with the time of the login', async () => {
     const { email } = await ownUser(own);
-    const answer = await as().post(`${auth}/users/login`, { email: ` ${email.toUpperCase()} `, password });
-    expect(answer.status).toBe(200);
-    expect(answer.body.user).toEqual({ ...userShape, email, last_login: expect.stringMatching(/Z$/) });
-    const claims = claimsOf(answer.body.access_token);
-    expect(claims).toMatchObject({ role: 'user', workspace: own.id, sub: answer.body.user.id });
+    const response = await as().post(`${auth}/users/login`, { email: ` ${email.toUpperCase()} `, password });
+    expect(response.status).toBe(200);
+    expect(response.body.user).toEqual({ ...userShape, email, last_login: expect.stringMatching(/Z$/) });
+    const claims = claimsOf(response.body.access_token);
+    expect(claims).toMatchObject({ role: 'user', workspace: own.id, sub: response.body.user.id });
     expect(claims).not.toHaveProperty('app');
-    expect(cookiesOf(answer).map((cookie) => cookie.split('=')[0])).toEqual(['svc_at', 'svc_rt']);
-    expect(answer.headers.get('Cache-Control')).toBe('no-store');
+    expect(cookiesOf(response).map((cookie) => cookie.split('=')[0])).toEqual(['svc_at', 'svc_rt']);
+    expect(response.headers.get('Cache-Control')).toBe('no-store');
   });
 
   it('answers tokens for one app when asked for it, and none for an app that does not exist', async () => {

@@ -6,7 +6,7 @@ import { expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts'
 import { openDatabaseOf } from '../../harness/database.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { ownUser } from '../../harness/users.ts';
-import { answerMeanwhile } from '../../harness/waiting.ts';
+import { responseMeanwhile } from '../../harness/waiting.ts';
 
 let own: OwnWorkspace;
 let pool: Pool;
@@ -42,13 +42,13 @@ describe('session.revoke-all', () => {
   ])('$what', async ({ hold, path }) => {
     const user = await ownUser(own);
     const [{ id: login }] = expectOk(await user.get(sessions())).items;
-    const answer = await answerMeanwhile(
+    const response = await responseMeanwhile(
       pool,
       (sql) => hold(sql, { login, id: user.id }),
       () => user.delete(path(login)),
       (sql) => addSession(sql, user.id),
     );
-    expectOk(answer);
+    expectOk(response);
     const found = await pool.run((sql) =>
       sql`select revoked_at is not null as ended from workspace.sessions where principal_id = ${user.id}`
     );
@@ -57,12 +57,12 @@ describe('session.revoke-all', () => {
 
   it("is nobody's to ask for who is deleted meanwhile", async () => {
     const user = await ownUser(own);
-    const answer = await answerMeanwhile(
+    const response = await responseMeanwhile(
       pool,
       (sql) => sql`delete from workspace.users where id = ${user.id}`,
       () => user.delete(sessions()),
     );
-    expectError(answer, 401, 'unauthorized');
+    expectError(response, 401, 'unauthorized');
     const audited = await own.admin.get(`${own.path}/audit?action=session_revoke_all&actor=${user.email}`);
     expect(expectOk(audited).total_items).toBe(0);
   });

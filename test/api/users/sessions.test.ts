@@ -27,8 +27,8 @@ describe('the sessions of a user', () => {
   it('are listed with agent, address and times, the current one marked, and no secret', async () => {
     const user = await ownUser(own);
     const second = await logInAgain(user);
-    const answer = await second.get(`${auth}/sessions`);
-    const { items, total_items } = expectOk(answer);
+    const response = await second.get(`${auth}/sessions`);
+    const { items, total_items } = expectOk(response);
     expect(total_items).toBe(2);
     expect(items.map(({ current }: { current: boolean }) => current)).toEqual([false, true]);
     expect(items[1]).toEqual({
@@ -41,7 +41,7 @@ describe('the sessions of a user', () => {
       expires_at: expect.stringMatching(/Z$/),
       current: true,
     });
-    expect(answer.text).not.toContain('rfsh_');
+    expect(response.text).not.toContain('rfsh_');
   });
 
   it('stay one when they are refreshed, and say when that was', async () => {

@@ -1,7 +1,7 @@
 // Several things that were mailed to one user, redeemed at the same time: one after the other, and none waits for ever.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Pool } from '../../../storage/connections/pool.ts';
-import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { type ApiResponse, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { enrol } from '../../harness/authenticator.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
 import { secretFor } from '../../harness/mailbox.ts';
@@ -20,7 +20,7 @@ afterAll(() => pool.end());
 const post = (path: string, body: unknown) => as().post(`${own.path}/auth/${path}`, body);
 
 /** What redeems something of a user, once it is prepared; `mails` counts those to the user's address. */
-type Redeem = () => Promise<Answer>;
+type Redeem = () => Promise<ApiResponse>;
 type Prepare = (user: OwnUser, mails: { count: number }) => Promise<Redeem>;
 
 const kinds: Record<string, Prepare> = {
@@ -60,18 +60,22 @@ const kinds: Record<string, Prepare> = {
  * Sends one after the other while the user's row is held, and lets go of it when both wait; undefined when one was answered
  * before: where all connections were taken, the second stands behind the first at the same one until that has waited too long.
  */
-async function atOnce(user: OwnUser, first: Redeem, second: Redeem): Promise<[Answer, Answer] | undefined> {
-  const { answers, bothWaited } = await pool.transaction(async (sql) => {
+async function atOnce(
+  user: OwnUser,
+  first: Redeem,
+  second: Redeem,
+): Promise<[ApiResponse, ApiResponse] | undefined> {
+  const { responses, bothWaited } = await pool.transaction(async (sql) => {
     await sql`select 1 from workspace.users where id = ${user.id} for update`;
     let answered = 0;
-    const count = (answer: Answer) => (answered++, answer);
+    const count = (response: ApiResponse) => (answered++, response);
     const one = first().then(count);
     while (answered === 0 && await howManyWait(sql) < 1);
     const other = second().then(count);
     while (answered === 0 && await howManyWait(sql) < 2);
-    return { answers: Promise.all([one, other]), bothWaited: answered === 0 };
+    return { responses: Promise.all([one, other]), bothWaited: answered === 0 };
   });
-  const both = await answers;
+  const both = await responses;
   return bothWaited ? both : undefined;
 }
 
@@ -85,13 +89,13 @@ it.each([
   ['a change of the address', 'a verification', 400],
   ['a code to log in', 'a password reset', 400],
 ])('is done, and then what comes at the same time: %s, %s', async (one, other, status) => {
-  let answers: [Answer, Answer] | undefined;
-  while (answers === undefined) {
+  let responses: [ApiResponse, ApiResponse] | undefined;
+  while (responses === undefined) {
     const user = await ownUser(own);
     const mails = { count: 0 };
     const second = await kinds[other]?.(user, mails) ?? expect.fail(other);
     const first = await kinds[one]?.(user, mails) ?? expect.fail(one);
-    answers = await atOnce(user, first, second);
+    responses = await atOnce(user, first, second);
   }
-  expect(answers.map((answer) => answer.status)).toEqual([200, status]);
+  expect(responses.map((response) => response.status)).toEqual([200, status]);
 });

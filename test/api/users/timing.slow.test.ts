@@ -1,6 +1,6 @@
-// Nobody can tell from the time of an answer whether an address is known.
+// Nobody can tell from the time of a response whether an address is known.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { type ApiResponse, as, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { measured } from '../../harness/measured.ts';
 import { freshEmail, ownUser } from '../../harness/users.ts';
 
@@ -23,7 +23,7 @@ async function registerKnown(): Promise<string[]> {
   return known;
 }
 
-async function timed(ask: () => Promise<Answer>): Promise<number> {
+async function timed(ask: () => Promise<ApiResponse>): Promise<number> {
   const began = performance.now();
   const { status } = await ask();
   // A lockout is answered at once, and would be compared with a check.
@@ -36,7 +36,9 @@ function median(values: number[]): number {
 }
 
 /** Medians of both, asked in turn so that the machine is as busy for one as for the other. */
-async function compare(ask: (email: string) => Promise<Answer>): Promise<{ known: number; unknown: number }> {
+async function compare(
+  ask: (email: string) => Promise<ApiResponse>,
+): Promise<{ known: number; unknown: number }> {
   const known = await registerKnown();
   const times: { known: number[]; unknown: number[] } = { known: [], unknown: [] };
   for (let round = 0; round < tries; round++) {

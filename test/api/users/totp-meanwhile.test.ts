@@ -5,7 +5,7 @@ import { expectOk, ownWorkspace } from '../../harness/api.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
 import { expectError } from '../../harness/expectations.ts';
 import { ownUser } from '../../harness/users.ts';
-import { answerMeanwhile } from '../../harness/waiting.ts';
+import { responseMeanwhile } from '../../harness/waiting.ts';
 
 it('has the recovery codes of whoever confirmed it first', async () => {
   const own = await ownWorkspace();
@@ -14,7 +14,7 @@ it('has the recovery codes of whoever confirmed it first', async () => {
   const totp = new TOTP({ secret: Secret.fromBase32(secret) });
   const pool = await openDatabaseOf(own.id);
   const hash = Buffer.from('of the first');
-  const answer = await answerMeanwhile(
+  const response = await responseMeanwhile(
     pool,
     async (sql) => {
       await sql`update workspace.users set totp_enabled = true, totp_last_step = 1 where id = ${user.id}`;
@@ -22,7 +22,7 @@ it('has the recovery codes of whoever confirmed it first', async () => {
     },
     () => user.post(`${own.path}/auth/totp/confirm`, { code: totp.generate() }),
   );
-  expectError(answer, 409, 'conflict');
+  expectError(response, 409, 'conflict');
   const codes = await pool.run((sql) =>
     sql`select hash from workspace.recovery_codes where user_id = ${user.id}`
   );

@@ -2,7 +2,7 @@
 import { Secret, TOTP, URI } from 'otpauth';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { enableTotp, setPendingTotp } from '../../../storage/workspace/totp.ts';
-import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
+import { type ApiResponse, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../harness/api.ts';
 import { enrol, wrongCode } from '../../harness/authenticator.ts';
 import { openDatabaseOf } from '../../harness/database.ts';
 import { secretFor } from '../../harness/mailbox.ts';
@@ -18,22 +18,22 @@ beforeAll(async () => {
 });
 
 const login = ({ email, password }: OwnUser) => as().post(`${auth}/users/login`, { email, password });
-const answerTo = (challenge_id: string, code: string, path = auth) =>
+const responseTo = (challenge_id: string, code: string, path = auth) =>
   as().post(`${path}/users/login/totp`, { challenge_id, code });
 
 async function challengeOf(user: OwnUser): Promise<string> {
-  const answer = await login(user);
-  expectChallenge(answer);
-  return answer.body.challenge_id;
+  const response = await login(user);
+  expectChallenge(response);
+  return response.body.challenge_id;
 }
 
-function expectChallenge(answer: Answer): void {
-  expect(answer.status).toBe(202);
-  expect(answer.body).toEqual({ mfa_required: true, challenge_id: expect.stringMatching(/^[\w-]{43}$/) });
-  expect(cookiesOf(answer)).toEqual([]);
+function expectChallenge(response: ApiResponse): void {
+  expect(response.status).toBe(202);
+  expect(response.body).toEqual({ mfa_required: true, challenge_id: expect.stringMatching(/^[\w-]{43}$/) });
+  expect(cookiesOf(response)).toEqual([]);
 }
 
-const statuses = (answers: Answer[]) => answers.map(({ status }) => status);
+const statuses = (responses: ApiResponse[]) => responses.map(({ status }) => status);
 
 describe('enrolment', () => {
   it('totp.replay: answers a secret that counts once a code confirms it, and is not shown again', async () => {
@@ -87,21 +87,21 @@ describe('login', () => {
   it('asks for a code, and answers tokens and cookies for it', async () => {
     const user = await ownUser(own);
     const authenticator = await enrol(user, auth);
-    const answer = await answerTo(await challengeOf(user), authenticator.code());
-    expect(expectOk(answer).user).toMatchObject({ id: user.id, totp_enabled: true });
-    expect(cookiesOf(answer)).toHaveLength(2);
-    expectOk(await as(answer.body.access_token).get(`${auth}/me`));
+    const response = await responseTo(await challengeOf(user), authenticator.code());
+    expect(expectOk(response).user).toMatchObject({ id: user.id, totp_enabled: true });
+    expect(cookiesOf(response)).toHaveLength(2);
+    expectOk(await as(response.body.access_token).get(`${auth}/me`));
   });
 
   it('totp.replay: takes no code twice, and none that is older than one that was used', async () => {
     const user = await ownUser(own);
     const authenticator = await enrol(user, auth);
     const challenge = await challengeOf(user);
-    expect((await answerTo(challenge, authenticator.used)).body.code).toBe('bad_credentials');
+    expect((await responseTo(challenge, authenticator.used)).body.code).toBe('bad_credentials');
     const code = authenticator.code(1);
-    expectOk(await answerTo(challenge, code));
+    expectOk(await responseTo(challenge, code));
     const next = await challengeOf(user);
-    expect(statuses([await answerTo(next, code), await answerTo(next, authenticator.code())])).toEqual([
+    expect(statuses([await responseTo(next, code), await responseTo(next, authenticator.code())])).toEqual([
       401,
       401,
     ]);
@@ -114,10 +114,10 @@ describe('login', () => {
     const challenge = await challengeOf(user);
     // Three steps, since one may begin between here and the server.
     for (const steps of [-3, 3]) {
-      expect((await answerTo(challenge, authenticator.code(steps))).body.code).toBe('bad_credentials');
+      expect((await responseTo(challenge, authenticator.code(steps))).body.code).toBe('bad_credentials');
     }
-    expectOk(await answerTo(challenge, authenticator.code()));
-    expectOk(await answerTo(await challengeOf(user), authenticator.code(1)));
+    expectOk(await responseTo(challenge, authenticator.code()));
+    expectOk(await responseTo(await challengeOf(user), authenticator.code(1)));
   });
 
   it('challenge.bound: does not take the code of another user', async () => {
@@ -125,9 +125,9 @@ describe('login', () => {
     const [authenticator, others] = [await enrol(user, auth), await enrol(other, auth)];
     const challenge = await challengeOf(user);
     for (const code of [others.code(), others.recoveryCodes[0] ?? '']) {
-      expect((await answerTo(challenge, code)).body.code).toBe('bad_credentials');
+      expect((await responseTo(challenge, code)).body.code).toBe('bad_credentials');
     }
-    expectOk(await answerTo(challenge, authenticator.code()));
+    expectOk(await responseTo(challenge, authenticator.code()));
   });
 
   it('challenge.bound: dies after five wrong codes', async () => {
@@ -135,9 +135,9 @@ describe('login', () => {
     const authenticator = await enrol(user, auth);
     const challenge = await challengeOf(user);
     for (let failures = 0; failures < 5; failures++) {
-      expect((await answerTo(challenge, wrongCode(authenticator))).status).toBe(401);
+      expect((await responseTo(challenge, wrongCode(authenticator))).status).toBe(401);
     }
-    const right = await answerTo(challenge, authenticator.code());
+    const right = await responseTo(challenge, authenticator.code());
     expect([right.status, right.body.code]).toEqual([429, 'too_many_requests']);
     expect(Number(right.headers.get('Retry-After'))).toBeGreaterThan(0);
   });
@@ -146,9 +146,9 @@ describe('login', () => {
     const user = await ownUser(own);
     const authenticator = await enrol(user, auth);
     const challenge = await challengeOf(user);
-    expect((await answerTo(challenge, wrongCode(authenticator))).body.code).toBe('bad_credentials');
-    expectOk(await answerTo(challenge, authenticator.code()));
-    expect((await answerTo(challenge, authenticator.code(1))).body.code).toBe('bad_credentials');
+    expect((await responseTo(challenge, wrongCode(authenticator))).body.code).toBe('bad_credentials');
+    expectOk(await responseTo(challenge, authenticator.code()));
+    expect((await responseTo(challenge, authenticator.code(1))).body.code).toBe('bad_credentials');
   });
 
   it('challenge.bound: is good in its own workspace only', async () => {
@@ -156,16 +156,16 @@ describe('login', () => {
     const user = await ownUser(own);
     const authenticator = await enrol(user, auth);
     const challenge = await challengeOf(user);
-    const elsewhere = await answerTo(challenge, authenticator.code(), `${other.path}/auth`);
+    const elsewhere = await responseTo(challenge, authenticator.code(), `${other.path}/auth`);
     expect(elsewhere.body.code).toBe('bad_credentials');
-    expectOk(await answerTo(challenge, authenticator.code()));
+    expectOk(await responseTo(challenge, authenticator.code()));
   });
 
   it('auth.lockout: wrong codes count, and the right password in between forgives none', async () => {
     const user = await ownUser(own);
     const authenticator = await enrol(user, auth);
     for (let failures = 0; failures < 5; failures++) {
-      expect((await answerTo(await challengeOf(user), wrongCode(authenticator))).status).toBe(401);
+      expect((await responseTo(await challengeOf(user), wrongCode(authenticator))).status).toBe(401);
     }
     expect((await login(user)).body.code).toBe('too_many_requests');
   });
@@ -182,8 +182,8 @@ describe('login', () => {
     const reset = { token: await secretFor(email, 2), new_password: user.password };
     expect(expectOk(await as().post(`${auth}/password-reset/confirm`, reset))).toEqual({ ok: true });
     // The reset has ended what was under way.
-    expect((await answerTo(mailed.body.challenge_id, authenticator.code())).status).toBe(401);
-    expectOk(await answerTo(await challengeOf(user), authenticator.code()));
+    expect((await responseTo(mailed.body.challenge_id, authenticator.code())).status).toBe(401);
+    expectOk(await responseTo(await challengeOf(user), authenticator.code()));
   });
 });
 
@@ -191,9 +191,9 @@ describe('recovery codes', () => {
   it('stand in for a code at login, each once, however they are written', async () => {
     const user = await ownUser(own);
     const { recoveryCodes: [first = '', second = ''] } = await enrol(user, auth);
-    expectOk(await answerTo(await challengeOf(user), first));
-    expect((await answerTo(await challengeOf(user), first)).status).toBe(401);
-    expectOk(await answerTo(await challengeOf(user), second.toUpperCase().replaceAll('-', ' ')));
+    expectOk(await responseTo(await challengeOf(user), first));
+    expect((await responseTo(await challengeOf(user), first)).status).toBe(401);
+    expectOk(await responseTo(await challengeOf(user), second.toUpperCase().replaceAll('-', ' ')));
   });
 });
 
@@ -203,8 +203,8 @@ describe('otp.single-use-race', () => {
     const authenticator = await enrol(user, auth);
     const challenge = await challengeOf(user);
     const code = authenticator.code();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => answerTo(challenge, code)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => responseTo(challenge, code)));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
   it.each(['a code', 'a recovery code'])('lets %s win one of several challenges at once', async (kind) => {
@@ -212,8 +212,8 @@ describe('otp.single-use-race', () => {
     const authenticator = await enrol(user, auth);
     const challenges = await Promise.all(Array.from({ length: 8 }, () => challengeOf(user)));
     const code = kind === 'a code' ? authenticator.code() : authenticator.recoveryCodes[0] ?? '';
-    const answers = await Promise.all(challenges.map((challenge) => answerTo(challenge, code)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const responses = await Promise.all(challenges.map((challenge) => responseTo(challenge, code)));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 });
 

@@ -71,9 +71,9 @@ describe('verify-email', () => {
     const user = await ownUser(own);
     expectOk(await user.post(`${auth}/verify-email/request`));
     const token = await secretFor(user.email);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => confirm(token)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 400)).toHaveLength(49);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => confirm(token)));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 400)).toHaveLength(49);
   });
 
   it('refuses tokens of another workspace and of another purpose, and leaves them good', async () => {
@@ -90,13 +90,13 @@ describe('verify-email', () => {
   it.each(['otp', 'password-reset'])('mail.base-url: is no host that the caller names: %s', async (flow) => {
     const { email } = await ownUser(own);
     const body = JSON.stringify({ email });
-    const answer = await sendRaw(
+    const response = await sendRaw(
       serverUrl(),
       `POST ${auth}/${flow}/request HTTP/1.1\r\nHost: evil.example\r\nOrigin: https://evil.example\r\n` +
         `Referer: https://evil.example/\r\nX-Forwarded-Host: evil.example\r\nConnection: close\r\n` +
         `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     const [mail = ''] = await mailsTo(email);
     expect(mail).not.toMatch(/evil\.example|https?:/);
   });

@@ -46,19 +46,19 @@ it('says that it cannot share the connections among so many processes', async ()
   expect(await refusal(own.open({ workers: 50 }))).toContain('max_connections');
 });
 
-type Change = (answer: Buffer) => Buffer;
+type Change = (response: Buffer) => Buffer;
 
-const asItIs = (): Change => (answer) => answer;
+const asItIs = (): Change => (response) => response;
 
 /** Does what a pooler does: it sends its clients a process number of its own (`BackendKeyData`, before the first `ReadyForQuery`). */
 function asPooler(): Change {
   let isReady = false;
-  return (answer) => {
-    for (let at = 0; !isReady && at < answer.length; at += 1 + answer.readUInt32BE(at + 1)) {
-      if (answer[at] === 'K'.charCodeAt(0)) answer.writeUInt32BE(0x7fff0001, at + 5);
-      isReady = answer[at] === 'Z'.charCodeAt(0);
+  return (response) => {
+    for (let at = 0; !isReady && at < response.length; at += 1 + response.readUInt32BE(at + 1)) {
+      if (response[at] === 'K'.charCodeAt(0)) response.writeUInt32BE(0x7fff0001, at + 5);
+      isReady = response[at] === 'Z'.charCodeAt(0);
     }
-    return answer;
+    return response;
   };
 }
 
@@ -67,7 +67,7 @@ async function throughProxy(changing: () => Change): Promise<{ proxy: Server; po
     const far = connect(`${own.access.host}/.s.PGSQL.${own.access.port}`);
     const change = changing();
     near.pipe(far);
-    far.on('data', (answer: Buffer) => near.write(change(answer)));
+    far.on('data', (response: Buffer) => near.write(change(response)));
     far.on('close', () => near.destroy());
     near.on('close', () => far.destroy());
   });

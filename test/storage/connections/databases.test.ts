@@ -81,12 +81,12 @@ it('lets pools that are always at work keep their connections for a while when t
   const backends = new Set<number | undefined>();
   const started = performance.now();
   const ask = async (pool: Pool) => {
-    let answers = 0;
-    for (; performance.now() < started + 600; answers++) backends.add(await pool.run(backend));
-    return answers;
+    let responses = 0;
+    for (; performance.now() < started + 600; responses++) backends.add(await pool.run(backend));
+    return responses;
   };
-  const answers = await Promise.all([ask(first), ask(first), ask(second), ask(second)]);
-  for (const some of answers) expect(some).toBeGreaterThan(0);
+  const responses = await Promise.all([ask(first), ask(first), ask(second), ask(second)]);
+  for (const some of responses) expect(some).toBeGreaterThan(0);
   // One is opened every 20 ms at most, which timers make 19 of now and then.
   expect(backends.size).toBeLessThan((performance.now() - started) / 19 + 2);
 });

@@ -48,11 +48,11 @@ describe('the connections to one server', () => {
 
   it.each([['asks for a password', askForPassword], ['refuses one database', noDatabase]])(
     'are all tried again once it %s',
-    (_says, answer) => {
+    (_says, response) => {
       outage.begin();
       now += 50;
       expect(triesOf(100)).toBe(1);
-      outage.noteFirstBytes(answer);
+      outage.noteFirstBytes(response);
       expect(triesOf(100)).toBe(100);
     },
   );

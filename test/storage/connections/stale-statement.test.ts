@@ -45,11 +45,11 @@ describe('a prepared statement', () => {
     expect(await ask(1)).toEqual([[1, '1']]);
     await other(1);
     await own.as({}, (sql) => makeTable(sql, 'int'));
-    const answers = await askForMany((id) => id % 2 === 0 ? other(id) : ask(id));
-    for (const [index, answer] of answers.entries()) {
+    const responses = await askForMany((id) => id % 2 === 0 ? other(id) : ask(id));
+    for (const [index, response] of responses.entries()) {
       const id = index + 1;
-      if (id % 2 === 0) expect(answer).toMatchObject({ status: 'fulfilled', value: [[id]] });
-      else expect(answer).toMatchObject({ status: 'rejected', reason: { code: '0A000' } });
+      if (id % 2 === 0) expect(response).toMatchObject({ status: 'fulfilled', value: [[id]] });
+      else expect(response).toMatchObject({ status: 'rejected', reason: { code: '0A000' } });
     }
     await client.close(1);
   });

@@ -30,27 +30,27 @@ function pool(): Pool {
   return made;
 }
 
-const answer = (sql: Sql) => sql<{ is: number }[]>`select 42 as is, pg_sleep(0.02)`;
+const response = (sql: Sql) => sql<{ is: number }[]>`select 42 as is, pg_sleep(0.02)`;
 
 describe('a pool whose server takes no further connection', () => {
   it('does everything on those that it has, statements and transactions', async () => {
     const own = pool();
-    await own.run(answer);
+    await own.run(response);
     const work = Array.from(
       { length: 20 },
-      (_, number) => number % 2 === 0 ? own.run(answer) : own.transaction(answer),
+      (_, number) => number % 2 === 0 ? own.run(response) : own.transaction(response),
     );
-    const answers = await Promise.all(work);
-    expect(answers.map(([row]) => row?.is)).toEqual(work.map(() => 42));
+    const responses = await Promise.all(work);
+    expect(responses.map(([row]) => row?.is)).toEqual(work.map(() => 42));
     expect(own).toMatchObject({ size: 1, inFlight: 0 });
   });
 
   it('does a piece of work once, also where it fails', async () => {
     const own = pool();
-    await own.run(answer);
+    await own.run(response);
     const failed = await Promise.allSettled(Array.from({ length: 8 }, () =>
       own.transaction(async (sql) => {
-        await answer(sql);
+        await response(sql);
         throw new RangeError('changed our mind');
       })));
     for (const { status, ...rest } of failed) {
@@ -61,7 +61,7 @@ describe('a pool whose server takes no further connection', () => {
 
   it('says so where it has none', async () => {
     const first = pool();
-    await first.run(answer);
-    await expect(pool().run(answer)).rejects.toMatchObject({ failure: 'unavailable' });
+    await first.run(response);
+    await expect(pool().run(response)).rejects.toMatchObject({ failure: 'unavailable' });
   });
 });

@@ -17,7 +17,7 @@ import type { FailedCheck } from '../../../supervisor/hooks/type-check.ts';
 import type { Program } from './runner-programs.ts';
 
 type Exited = Extract<RunnerReport, { type: 'runner_exited' }>;
-type Answer = Extract<RunnerReport, { id: string }>;
+type ApiResponse = Extract<RunnerReport, { id: string }>;
 type Measured = Extract<RunnerReport, { type: 'runner_measured' }>;
 
 /** Settings of the tests' runners. */
@@ -157,7 +157,7 @@ export function openDesk(
   const start = async (app = 'shop', workspace = 'acme') => {
     const id = randomUUID();
     desk.handle(startRequest(id, app, workspace));
-    const report = await until((found): found is Answer => 'id' in found && found.id === id);
+    const report = await until((found): found is ApiResponse => 'id' in found && found.id === id);
     const socket = sockets.get(id);
     if (report.type !== 'runner_started' || socket === undefined) throw new Error(JSON.stringify(report));
     return { id, pid: report.pid, socket };

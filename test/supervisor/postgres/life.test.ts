@@ -29,7 +29,7 @@ describe('the embedded PostgreSQL', () => {
     const second = await cluster.prepare();
     await second.start();
     const took = performance.now() - began;
-    expect(await ask(second, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    expect(await ask(second, 'select answer from kept')).toEqual([{ response: 42 }]);
     expect(cluster.reports).toEqual([
       `info making the PostgreSQL cluster ${join(cluster.dir, 'postgresql', 'data')}`,
     ]);

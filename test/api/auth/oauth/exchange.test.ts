@@ -1,4 +1,4 @@
-// What a provider is sent for a code, and which of its answers is a token.
+// What a provider is sent for a code, and which of its responses is a token.
 import { expect, it } from 'vitest';
 import { exchangeCode } from '../../../../api/auth/oauth/exchange.ts';
 import type { EgressRequest, EgressResponse } from '../../../../api/egress/client.ts';
@@ -28,8 +28,8 @@ const good = { access_token: 'a', id_token: 'b' };
 
 /** What was sent, what came of it, and what the log heard. */
 async function exchange(
-  { answer = good, status = 200, method = provider.token_auth_method, secret }: {
-    answer?: unknown;
+  { response = good, status = 200, method = provider.token_auth_method, secret }: {
+    response?: unknown;
     status?: number;
     method?: ProviderRow['token_auth_method'];
     secret?: string;
@@ -39,7 +39,7 @@ async function exchange(
   const facts: LogEvent[] = [];
   const send = (request: EgressRequest): Promise<EgressResponse> => {
     sent.push(request);
-    const body = Buffer.from(JSON.stringify(answer));
+    const body = Buffer.from(JSON.stringify(response));
     return Promise.resolve({ url: request.url, status, statusText: '', headers: [], body });
   };
   const egress = {
@@ -82,20 +82,20 @@ it.each([
   ['both', good, { accessToken: 'a', idToken: 'b' }],
   ['no ID token', { access_token: 'a' }, { accessToken: 'a', idToken: undefined }],
   ['an ID token that is no text', { ...good, id_token: 5 }, { accessToken: 'a', idToken: undefined }],
-])('of an answer with %s that is taken', async (_what, answer, tokens) => {
-  expect((await exchange({ answer })).outcome).toEqual(tokens);
+])('of a response with %s that is taken', async (_what, response, tokens) => {
+  expect((await exchange({ response })).outcome).toEqual(tokens);
 });
 
-it.each<[string, { answer: unknown; status?: number }, string]>([
-  ['another status', { answer: good, status: 400 }, 'status 400'],
-  ['an error', { answer: { error: 'invalid_grant' }, status: 400 }, 'invalid_grant'],
-  ['an error in words', { answer: { error: 'the code a-secret-code' }, status: 400 }, 'status 400'],
-  ['an error without end', { answer: { error: 'x'.repeat(65) }, status: 400 }, 'status 400'],
-  ['a success without a token', { answer: {} }, 'status 200'],
-  ['a token that is no text', { answer: { access_token: 5 } }, 'status 200'],
-  ['a token that ends its header', { answer: { access_token: 'a\r\nHost: b' } }, 'status 200'],
-  ['an empty token', { answer: { access_token: '' } }, 'status 200'],
-])('an answer with %s is none, and the log says no more than a word', async (_what, given, reason) => {
+it.each<[string, { response: unknown; status?: number }, string]>([
+  ['another status', { response: good, status: 400 }, 'status 400'],
+  ['an error', { response: { error: 'invalid_grant' }, status: 400 }, 'invalid_grant'],
+  ['an error in words', { response: { error: 'the code a-secret-code' }, status: 400 }, 'status 400'],
+  ['an error without end', { response: { error: 'x'.repeat(65) }, status: 400 }, 'status 400'],
+  ['a success without a token', { response: {} }, 'status 200'],
+  ['a token that is no text', { response: { access_token: 5 } }, 'status 200'],
+  ['a token that ends its header', { response: { access_token: 'a\r\nHost: b' } }, 'status 200'],
+  ['an empty token', { response: { access_token: '' } }, 'status 200'],
+])('a response with %s is none, and the log says no more than a word', async (_what, given, reason) => {
   const { outcome, facts } = await exchange(given);
   expect(outcome).toMatchObject({ code: 'bad_credentials' });
   expect(facts).toEqual([{ type: 'provider_failed', workspace: 'w', provider: 'p', step: 'token', reason }]);

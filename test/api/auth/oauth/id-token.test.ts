@@ -9,7 +9,7 @@ import { deriveNonce, readIdToken } from '../../../../api/auth/oauth/id-token.ts
 import { IssuerKeys } from '../../../../api/auth/oauth/issuer-keys.ts';
 import type { Egress } from '../../../../api/egress/client.ts';
 import type { LogEvent } from '../../../../api/logging/events.ts';
-import { type Answer, as, expectOk, type OwnWorkspace } from '../../../harness/api.ts';
+import { type ApiResponse, as, expectOk, type OwnWorkspace } from '../../../harness/api.ts';
 import { testEgress } from '../../../harness/egress.ts';
 import { authorize, redeem, redirectUri, signInBy, useProvider, visit } from '../../../harness/oauth.ts';
 import { type OpenIdPeer, startOpenIdPeer } from '../../../harness/openid.ts';
@@ -24,9 +24,9 @@ describe('oauth.id-token: at a real provider', () => {
   });
   afterAll(() => peer.close());
 
-  async function expectRefused(answer: Answer, status: number, code: string): Promise<void> {
-    expect([answer.status, answer.body.code]).toEqual([status, code]);
-    expect(answer.body).not.toHaveProperty('access_token');
+  async function expectRefused(response: ApiResponse, status: number, code: string): Promise<void> {
+    expect([response.status, response.body.code]).toEqual([status, code]);
+    expect(response.body).not.toHaveProperty('access_token');
     const { items } = expectOk(await own.admin.get(`${own.path}/users?per_page=200`));
     expect(
       items.filter(({ oauth_providers }: { oauth_providers: string[] }) => oauth_providers.includes('other')),
@@ -55,8 +55,8 @@ describe('oauth.id-token: at a real provider', () => {
   });
 
   it('oauth.id-token: user info of another subject is refused', async () => {
-    const answer = await signInBy(own, 'peer', somebodyAt(peer, { mistakenFor: 'the owner of the house' }));
-    await expectRefused(answer, 401, 'bad_credentials');
+    const response = await signInBy(own, 'peer', somebodyAt(peer, { mistakenFor: 'the owner of the house' }));
+    await expectRefused(response, 401, 'bad_credentials');
   });
 
   it('oauth.id-token: a token that the issuer did not sign is refused', async () => {
@@ -95,11 +95,11 @@ describe('oauth.id-token: at a real provider', () => {
     const { issuer: _issuer, ...config } = peer.config;
     await useProvider(own, 'plain', { ...peer, config });
     const back = await visit(own, 'plain', somebodyAt(peer));
-    const answer = await as().post(`${own.path}/auth/oauth/plain/callback`, {
+    const response = await as().post(`${own.path}/auth/oauth/plain/callback`, {
       code: back.code,
       state: back.state,
     });
-    expect(expectOk(answer).user.oauth_providers).toEqual(['plain']);
+    expect(expectOk(response).user.oauth_providers).toEqual(['plain']);
   });
 });
 
@@ -213,8 +213,8 @@ describe('oauth.id-token: of an issuer that signs whatever it is told', () => {
     ['has keys nowhere', 'discovery', discovery, () => ({ value: { issuer, jwks_uri: '/keys' } })],
     ['tells its keys with an error', 'keys', '/keys', () => ({ status: 404, value: jwks })],
     ['tells no list of keys', 'keys', '/keys', () => ({ value: { keys: { 0: jwks.keys[0] } } })],
-  ])('oauth.id-token: an issuer that %s is no help', async (what, step, path, answer) => {
-    spoilt = { [path]: answer() };
+  ])('oauth.id-token: an issuer that %s is no help', async (what, step, path, response) => {
+    spoilt = { [path]: response() };
     workspace = what;
     try {
       await expect(read(await sign(good()))).rejects.toMatchObject({ code: 'unavailable' });

@@ -24,7 +24,7 @@ let keys: IssuerKeys;
 beforeAll(async () => {
   egress = testEgress();
   pairs = await Promise.all([generateKeyPair('ES256'), generateKeyPair('ES256')]);
-  server = createServer((_request, response) => void answer().then((body) => response.end(body)));
+  server = createServer((_request, response) => void readBody().then((body) => response.end(body)));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -45,7 +45,7 @@ function pair(index: number): KeyPair {
   return found;
 }
 
-async function answer(): Promise<string> {
+async function readBody(): Promise<string> {
   if (isDown) return 'come back tomorrow';
   asked++;
   const set = Object.entries(told).map(async ([kid, { publicKey }]) => ({

@@ -1,6 +1,6 @@
 // Whose account a provider's word opens, and whose it does not.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, expectOk, type OwnWorkspace, patiently } from '../../../harness/api.ts';
+import { type ApiResponse, as, expectOk, type OwnWorkspace, patiently } from '../../../harness/api.ts';
 import { enrol } from '../../../harness/authenticator.ts';
 import { type CodeHost, type HostedEmail, startCodeHost } from '../../../harness/code-host.ts';
 import { secretFor } from '../../../harness/mailbox.ts';
@@ -31,7 +31,7 @@ afterAll(() => Promise.all([peer.close(), second.close(), host.close()]));
 async function enter(
   name: 'peer' | 'second',
   { login, ...account }: { login: string; email: string; emailVerified?: boolean },
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const at = { peer: name === 'peer' ? peer : second, login };
   at.peer.know({ login, ...account });
   return await signInBy(own, name, at);
@@ -43,8 +43,8 @@ describe('an address that the provider does not vouch for', () => {
     async (_what, word) => {
       const user = await ownUser(own);
       expectOk(await own.admin.patch(`${own.path}/users/${user.id}/verify`, { verified: true }));
-      const answer = await enter('peer', { login: `liar ${user.email}`, email: user.email, ...word });
-      expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+      const response = await enter('peer', { login: `liar ${user.email}`, email: user.email, ...word });
+      expect([response.status, response.body.code]).toEqual([403, 'forbidden']);
       expect(expectOk(await user.get(`${auth}/me`)).oauth_providers).toEqual([]);
       const { items } = expectOk(await own.admin.get(`${own.path}/audit?action=login_failed`));
       expect(items).toContainEqual(
@@ -55,12 +55,12 @@ describe('an address that the provider does not vouch for', () => {
 
   it('oauth.unverified-email: never opens that of a user who has not verified it either', async () => {
     const user = await ownUser(own);
-    const answer = await enter('peer', {
+    const response = await enter('peer', {
       login: `liar ${user.email}`,
       email: user.email,
       emailVerified: false,
     });
-    expect(answer.body.code).toBe('forbidden');
+    expect(response.body.code).toBe('forbidden');
     expectOk(await as().post(`${auth}/users/login`, { email: user.email, password: user.password }));
   });
 
@@ -77,8 +77,8 @@ describe('an address that the provider does not vouch for', () => {
     'oauth.ssrf: is refused when it is none (%j), and the audit log has nothing that the provider said',
     async (email) => {
       const login = `INTERNAL-SECRET-${email.length}`;
-      const answer = await enter('peer', { login, email, emailVerified: true });
-      expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+      const response = await enter('peer', { login, email, emailVerified: true });
+      expect([response.status, response.body.code]).toEqual([403, 'forbidden']);
       const { items } = expectOk(await own.admin.get(`${own.path}/audit?action=login_failed`));
       expect(items).toContainEqual(expect.objectContaining({ actor: 'peer', target: 'peer' }));
       expect(JSON.stringify(items)).not.toContain('INTERNAL-SECRET');
@@ -157,10 +157,10 @@ describe('an account whose provider tells the address of somebody else by now', 
     expectOk(await enter('peer', { login, email, emailVerified: true }));
     const other = await ownUser(own);
     const guess = async (password: string) => {
-      const answer = await patiently(() =>
+      const response = await patiently(() =>
         as().post(`${auth}/users/login`, { email: other.email, password })
       );
-      return answer.status;
+      return response.status;
     };
     for (let n = 0; n < 4; n++) expect(await guess(`wrong ${n}`)).toBe(401);
     const { user } = expectOk(await enter('peer', { login, email: other.email, emailVerified: false }));
@@ -203,7 +203,7 @@ describe('several accounts', () => {
 describe('github', () => {
   let nextId = 1;
 
-  async function enterGithub(emails: HostedEmail[], id = nextId++): Promise<Answer> {
+  async function enterGithub(emails: HostedEmail[], id = nextId++): Promise<ApiResponse> {
     const { authorize_url } = expectOk(await authorize(own, 'github'));
     return await redeem(own, 'github', host.enter(authorize_url, { id, emails }));
   }
@@ -221,11 +221,11 @@ describe('github', () => {
 
   it('oauth.unverified-email: is refused when the primary address is not verified', async () => {
     const user = await ownUser(own);
-    const answer = await enterGithub([
+    const response = await enterGithub([
       { email: user.email, primary: true, verified: false },
       { email: freshEmail(), primary: false, verified: true },
     ]);
-    expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+    expect([response.status, response.body.code]).toEqual([403, 'forbidden']);
   });
 
   it('is known by its number later, whatever its addresses', async () => {
@@ -236,7 +236,7 @@ describe('github', () => {
 
   it('says with status 200 that it does not take a code, which is no sign-in', async () => {
     const { state } = expectOk(await authorize(own, 'github'));
-    const answer = await redeem(own, 'github', { code: 'made up', state });
-    expect([answer.status, answer.body.code]).toEqual([401, 'bad_credentials']);
+    const response = await redeem(own, 'github', { code: 'made up', state });
+    expect([response.status, response.body.code]).toEqual([401, 'bad_credentials']);
   });
 });

@@ -1,11 +1,11 @@
 // A provider that is changed or removed while it is being asked who somebody is.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, expectOk, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
+import { type ApiResponse, expectOk, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
 import { type CodeHost, startCodeHost } from '../../../harness/code-host.ts';
 import { expectError } from '../../../harness/expectations.ts';
 import { authorize, redeem } from '../../../harness/oauth.ts';
 import { freshEmail } from '../../../harness/users.ts';
-import { answerMeanwhile, howManyWait } from '../../../harness/waiting.ts';
+import { howManyWait, responseMeanwhile } from '../../../harness/waiting.ts';
 import { openDatabaseOf } from '../../../harness/database.ts';
 import { lockAccount } from '../../../../storage/workspace/oauth-links.ts';
 
@@ -19,21 +19,21 @@ afterAll(() => host.close());
 
 const pathOf = () => `${own.path}/auth/oauth/providers/github`;
 
-async function setUp(more: { client_id?: string } = {}): Promise<Answer> {
+async function setUp(more: { client_id?: string } = {}): Promise<ApiResponse> {
   const { clientId: client_id, clientSecret: client_secret, config } = host;
   return await own.admin.put(pathOf(), { client_id, client_secret, config, ...more });
 }
 
 /** Somebody comes back from the provider, which is changed before it says who that is. */
-async function signInMeanwhile(email: string, change: () => Promise<Answer>): Promise<Answer> {
+async function signInMeanwhile(email: string, change: () => Promise<ApiResponse>): Promise<ApiResponse> {
   const emails = [{ email, primary: true, verified: true }];
   const back = host.enter(expectOk(await authorize(own, 'github')).authorize_url, { id: 1, emails });
   host.spoil('/user/emails', (_request, response) => {
-    const answer = (status: number) => {
+    const respond = (status: number) => {
       response.writeHead(status, { 'Content-Type': 'application/json' });
       response.end(JSON.stringify(emails));
     };
-    change().then(({ status }) => answer(status), () => answer(500));
+    change().then(({ status }) => respond(status), () => respond(500));
   });
   return await redeem(own, 'github', back);
 }
@@ -54,12 +54,12 @@ describe('oauth.state', () => {
   it('oauth.state: sends nobody to a provider that is removed at that moment', async () => {
     expectOk(await setUp());
     const pool = await openDatabaseOf(own.id);
-    const answer = await answerMeanwhile(
+    const response = await responseMeanwhile(
       pool,
       (sql) => sql`delete from workspace.oauth_providers where provider = 'github'`,
       () => authorize(own, 'github'),
     ).finally(() => pool.end());
-    expectError(answer, 404, 'not_found');
+    expectError(response, 404, 'not_found');
   });
 
   it('oauth.state: has a change of the provider wait for a sign-in that is nearly done', async () => {
@@ -76,7 +76,9 @@ describe('oauth.state', () => {
 });
 
 /** A change of the provider while somebody who comes back from it waits for the last thing that a sign-in takes. */
-async function changeDuringSignIn(): Promise<{ signedIn: Answer; changed: Answer; hasWaited: boolean }> {
+async function changeDuringSignIn(): Promise<
+  { signedIn: ApiResponse; changed: ApiResponse; hasWaited: boolean }
+> {
   expectOk(await setUp());
   const emails = [{ email: freshEmail(), primary: true, verified: true }];
   host.spoil('/user/emails', (_request, response) => void response.end(JSON.stringify(emails)));

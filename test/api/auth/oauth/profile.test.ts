@@ -6,7 +6,7 @@ import type { EgressRequest, EgressResponse } from '../../../../api/egress/clien
 /** Reads the profile that a provider gives by these answers, by their paths, of which one may be no success. */
 async function profileOf(
   style: 'openid' | 'github',
-  answers: Readonly<Record<string, unknown>>,
+  responses: Readonly<Record<string, unknown>>,
   { failing, userinfo = 'https://idp.example/user' }: { failing?: string; userinfo?: string } = {},
 ) {
   const send = ({ url }: EgressRequest): Promise<EgressResponse> =>
@@ -15,7 +15,7 @@ async function profileOf(
       status: url.pathname === failing ? 403 : 200,
       statusText: '',
       headers: [],
-      body: Buffer.from(JSON.stringify(answers[url.pathname])),
+      body: Buffer.from(JSON.stringify(responses[url.pathname])),
     });
   const egress = {
     send,
@@ -56,7 +56,7 @@ describe('a subject', () => {
 });
 
 describe('a provider', () => {
-  const answers = {
+  const responses = {
     '/user': { sub: 'x', id: 7, email: 'a@example.com', email_verified: true },
     '/user/emails': [{ email: 'a@example.com', verified: true, primary: true }],
   };
@@ -64,12 +64,12 @@ describe('a provider', () => {
   it.each([['openid', '/user'], ['github', '/user'], ['github', '/user/emails']] as const)(
     'in the style of %s that refuses %s is no help, whatever it says',
     async (style, failing) => {
-      await expect(profileOf(style, answers, { failing })).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(profileOf(style, responses, { failing })).rejects.toMatchObject({ code: 'unavailable' });
     },
   );
 
   it('is asked for addresses below the user, with one slash', async () => {
-    const all = { ...answers, '/user/': answers['/user'] };
+    const all = { ...responses, '/user/': responses['/user'] };
     const profile = await profileOf('github', all, { userinfo: 'https://idp.example/user/' });
     expect(profile.email).toBe('a@example.com');
   });

@@ -85,7 +85,7 @@ describe('a provider', () => {
   });
 
   it('never shows its secret, in no response and not in the audit log', async () => {
-    const answers = [
+    const responses = [
       await put('silent', { client_id: 'x', client_secret: secret, config }),
       await put('silent', { client_id: 'x', client_secret: secret, config: { auth_url: 'nonsense' } }),
       await own.admin.get(`${path}/silent`),
@@ -93,7 +93,7 @@ describe('a provider', () => {
       await authorize(own, 'silent'),
       await own.admin.get(`${own.path}/audit`),
     ];
-    for (const { text } of answers) expect(text).not.toContain(secret);
+    for (const { text } of responses) expect(text).not.toContain(secret);
   });
 
   it('is in the audit log when it changes', async () => {
@@ -230,8 +230,8 @@ describe('what cannot be set', () => {
   ];
 
   it.each(rows)('%s', async (_what, name, body, message) => {
-    const answer = await put(name, body);
-    expect([answer.status, answer.body.code]).toEqual([400, 'validation']);
-    expect(answer.body.message).toContain(message);
+    const response = await put(name, body);
+    expect([response.status, response.body.code]).toEqual([400, 'validation']);
+    expect(response.body.message).toContain(message);
   });
 });

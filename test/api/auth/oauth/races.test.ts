@@ -24,9 +24,9 @@ describe('otp.single-use-race', () => {
     for (let round = 0; round < rounds; round++) {
       const { authorize_url } = expectOk(await authorize(own, 'github'));
       const back = host.enter(authorize_url, account(round, freshEmail()));
-      const answers = await Promise.all(Array.from({ length: runners }, () => redeem(own, 'github', back)));
-      winners.push(answers.filter(({ status }) => status === 200).length);
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 400]));
+      const responses = await Promise.all(Array.from({ length: runners }, () => redeem(own, 'github', back)));
+      winners.push(responses.filter(({ status }) => status === 200).length);
+      expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200, 400]));
     }
     expect(winners).toEqual(Array(rounds).fill(1));
     expect(host.exchanges).toHaveLength(rounds);
@@ -42,7 +42,7 @@ describe('otp.single-use-race', () => {
         return host.enter(authorize_url, account(id, email));
       }),
     );
-    const answers = await Promise.all(backs.map((back) => redeem(own, 'github', back)));
-    expect(new Set(answers.map((answer) => expectOk(answer).user.id)).size).toBe(1);
+    const responses = await Promise.all(backs.map((back) => redeem(own, 'github', back)));
+    expect(new Set(responses.map((response) => expectOk(response).user.id)).size).toBe(1);
   });
 });

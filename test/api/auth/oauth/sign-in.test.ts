@@ -21,8 +21,8 @@ afterAll(() => peer.close());
 
 describe('authorize', () => {
   it('answers the URL of the provider with everything in it', async () => {
-    const answer = await authorize(own, 'peer');
-    const { authorize_url, state } = expectOk(answer);
+    const response = await authorize(own, 'peer');
+    const { authorize_url, state } = expectOk(response);
     const { origin, pathname, searchParams } = new URL(authorize_url);
     expect(origin + pathname).toBe(peer.config.auth_url);
     expect(Object.fromEntries(searchParams)).toEqual({
@@ -35,7 +35,7 @@ describe('authorize', () => {
       code_challenge: expect.stringMatching(/^[\w-]{43}$/),
       code_challenge_method: 'S256',
     });
-    expect(answer.headers.get('Cache-Control')).toBe('no-store');
+    expect(response.headers.get('Cache-Control')).toBe('no-store');
   });
 
   it('makes another state and another challenge each time', async () => {
@@ -152,11 +152,11 @@ describe('a sign-in by a provider', () => {
     const person = somebodyAt(peer);
     const { access_token, user } = expectOk(await signInBy(own, 'peer', person));
     const authenticator = await enrol(as(access_token), auth);
-    const answer = await signInBy(own, 'peer', person);
-    expect(answer.status).toBe(202);
-    expect(answer.body).toEqual({ mfa_required: true, challenge_id: expect.any(String) });
-    expect(cookiesOf(answer)).toEqual([]);
-    const { challenge_id } = answer.body;
+    const response = await signInBy(own, 'peer', person);
+    expect(response.status).toBe(202);
+    expect(response.body).toEqual({ mfa_required: true, challenge_id: expect.any(String) });
+    expect(cookiesOf(response)).toEqual([]);
+    const { challenge_id } = response.body;
     const session = await as().post(`${auth}/users/login/totp`, { challenge_id, code: authenticator.code() });
     expect(expectOk(session).user.id).toBe(user.id);
   });
@@ -214,7 +214,7 @@ describe('the client secret', () => {
 
   it('is needed: with a wrong one the provider does not accept the code', async () => {
     await useProvider(own, 'wrong', { ...peer, clientSecret: 'wrong' });
-    const answer = await signInBy(own, 'wrong', somebodyAt(peer));
-    expect([answer.status, answer.body.code]).toEqual([401, 'bad_credentials']);
+    const response = await signInBy(own, 'wrong', somebodyAt(peer));
+    expect([response.status, response.body.code]).toEqual([401, 'bad_credentials']);
   });
 });

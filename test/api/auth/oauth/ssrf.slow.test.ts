@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
+import { type ApiResponse, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
 import { type CodeHost, startCodeHost } from '../../../harness/code-host.ts';
 import { authorize, redeem, redirectUri, useProvider } from '../../../harness/oauth.ts';
 import { startServer, type TestServer } from '../../../harness/server.ts';
@@ -42,15 +42,15 @@ describe('a URL of a provider', () => {
 
   it.each(rows)('oauth.ssrf: http://%s/ is refused as %s', async (host, member) => {
     const config = { ...good, [member]: `http://${host}/` };
-    const answer = await own.admin.put(`${own.path}/auth/oauth/providers/p`, { client_id: 'x', config });
-    expect([answer.status, answer.body.code]).toEqual([400, 'validation']);
-    expect(answer.body.message).toBe(`config.${member}: must not be an address of a private network`);
+    const response = await own.admin.put(`${own.path}/auth/oauth/providers/p`, { client_id: 'x', config });
+    expect([response.status, response.body.code]).toEqual([400, 'validation']);
+    expect(response.body.message).toBe(`config.${member}: must not be an address of a private network`);
   });
 });
 
 describe('a server', () => {
   /** Sets `peer` up with the code host's URLs, spelled with another name of the machine. */
-  async function setUpPeer(server: TestServer, name: string): Promise<{ put: Answer; path: string }> {
+  async function setUpPeer(server: TestServer, name: string): Promise<{ put: ApiResponse; path: string }> {
     const root = await setUp(server.url);
     expectOk(await root.post('/api/workspaces', { id: 'acme', name: 'Acme' }));
     const path = '/api/workspaces/acme/auth/oauth';
@@ -168,9 +168,9 @@ describe('a provider that misbehaves', () => {
       const { authorize_url } = expectOk(await authorize(own, 'github'));
       const emails = [{ email: freshEmail(), primary: true, verified: true }];
       const started = performance.now();
-      const answer = await redeem(own, 'github', bad.enter(authorize_url, { id: 1, emails }));
-      expect([answer.status, answer.body.code]).toEqual([503, 'unavailable']);
-      expect(answer.headers.get('Retry-After')).toBe('5');
+      const response = await redeem(own, 'github', bad.enter(authorize_url, { id: 1, emails }));
+      expect([response.status, response.body.code]).toEqual([503, 'unavailable']);
+      expect(response.headers.get('Retry-After')).toBe('5');
       expect(performance.now() - started).toBeLessThan(8_000);
       expect(asked).toBe(0);
     } finally {

@@ -1,6 +1,6 @@
 // A sign-in that is under way belongs to one workspace, provider and redirect URI, and is over after one try.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
+import { type ApiResponse, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
 import { type CodeHost, startCodeHost } from '../../../harness/code-host.ts';
 import { openDatabaseOf } from '../../../harness/database.ts';
 import { authorize, redeem, redirectUri, useProvider } from '../../../harness/oauth.ts';
@@ -31,8 +31,8 @@ async function comeBack(
   return host.enter(authorize_url, { id: nextId++, emails });
 }
 
-function expectRefused(answer: Answer): void {
-  expect([answer.status, answer.body.code]).toEqual([400, 'validation']);
+function expectRefused(response: ApiResponse): void {
+  expect([response.status, response.body.code]).toEqual([400, 'validation']);
 }
 
 describe('oauth.state', () => {
@@ -167,8 +167,8 @@ describe('a redirect URI', () => {
     await pool.run((sql) => sql`update workspace.oauth_states set redirect_uri = 'https://evil.example/'`)
       .finally(() => pool.end());
     const exchanges = host.exchanges.length;
-    const answer = await redeem(other, 'github', { ...back, redirect_uri: 'https://evil.example/' });
-    expect(answer.body.message).toBe('redirect_uri: is not one of those listed');
+    const response = await redeem(other, 'github', { ...back, redirect_uri: 'https://evil.example/' });
+    expect(response.body.message).toBe('redirect_uri: is not one of those listed');
     expect(host.exchanges).toHaveLength(exchanges);
   });
 

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unlimitedPermits } from '../../../../storage/connections/permits.ts';
 import { Pool } from '../../../../storage/connections/pool.ts';
-import { type Answer, as, expectOk } from '../../../harness/api.ts';
+import { type ApiResponse, as, expectOk } from '../../../harness/api.ts';
 import { endpointOf } from '../../../harness/database.ts';
 import { outdatedHash } from '../../../harness/outdated-hash.ts';
 import { isApi, processTree, residentMemory } from '../../../harness/processes.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-async function login(username: string): Promise<Answer> {
+async function login(username: string): Promise<ApiResponse> {
   return await as(undefined, server.url).post('/_/auth/admin/login', { username, password });
 }
 
@@ -78,13 +78,13 @@ describe('auth.argon2-budget', () => {
       const stopBusy = probe('/api/workspaces');
       const logins = Promise.all(Array.from({ length: 200 }, () => login('admin')));
       const peak = await peakOf(logins);
-      const answers = await logins;
+      const responses = await logins;
       const busy = await stopBusy();
 
       const seen = new Map<number, number>();
-      for (const { status } of answers) seen.set(status, (seen.get(status) ?? 0) + 1);
+      for (const { status } of responses) seen.set(status, (seen.get(status) ?? 0) + 1);
       const figures = {
-        answers: Object.fromEntries(seen),
+        responses: Object.fromEntries(seen),
         rssBefore: Math.round(before),
         rssPeak: Math.round(peak),
         calm: { p50: quantile(calm, 0.5), p99: quantile(calm, 0.99) },
@@ -94,7 +94,7 @@ describe('auth.argon2-budget', () => {
 
       expect([...seen.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
       expect(seen.get(200)).toBeGreaterThan(0);
-      const turnedAway = answers.filter(({ status }) => status === 503);
+      const turnedAway = responses.filter(({ status }) => status === 503);
       expect(turnedAway.length).toBeGreaterThan(0);
       for (const { headers } of turnedAway) {
         expect(Number(headers.get('Retry-After')))
@@ -122,8 +122,8 @@ describe('auth.argon2-budget', () => {
     // The line is full.
     await Promise.race(flood);
     const others = [...Array.from({ length: 5 }, () => logInTo(other, user)), login('admin')];
-    const answers = await Promise.all(others);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+    const responses = await Promise.all(others);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
     const seen = new Set((await Promise.all(flood)).map(({ status }) => status));
     expect([...seen].toSorted()).toEqual([401, 503]);
   }, 60_000);

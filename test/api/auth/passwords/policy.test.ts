@@ -11,14 +11,14 @@ it('names a password that policy refuses beside the other members that are wrong
     password: 'a password of the admin',
     app_ids: [],
   });
-  const answers = [
+  const responses = [
     await as().post(`${own.path}/auth/users/register`, { email: 'nobody', password: 'short' }),
     await as().post(`${own.path}/auth/password-reset/confirm`, { new_password: 'short' }),
     await owner.post(`${own.path}/admins`, { email: 'nobody', password: 'short', app_ids: [] }),
     await owner.patch(`${own.path}/admins/${admin.id}`, { name: 1, password: 'short' }),
     await owner.post('/_/auth/admin/password', { new_password: 'short' }),
   ];
-  expect(answers.map(({ status, body }) => [status, body.message])).toEqual([
+  expect(responses.map(({ status, body }) => [status, body.message])).toEqual([
     [400, `email: must be an email address; password: ${short}`],
     [400, `token: is required; new_password: ${short}`],
     [400, `email: must be an email address; password: ${short}`],

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { unlimitedPermits } from '../../../../storage/connections/permits.ts';
 import { Pool } from '../../../../storage/connections/pool.ts';
-import { type Answer, as, expectOk, ownWorkspace } from '../../../harness/api.ts';
+import { type ApiResponse, as, expectOk, ownWorkspace } from '../../../harness/api.ts';
 import { openDatabaseOf, provisionerEndpoint } from '../../../harness/database.ts';
 import { claimsOf } from '../../../harness/tokens.ts';
 import { ownUser } from '../../../harness/users.ts';
@@ -19,7 +19,7 @@ it('session.revoke-all: a logout that fails ends all of the login the next time'
 
   const control = new Pool(provisionerEndpoint(), { cap: 1, permits: unlimitedPermits, now: Date.now });
   const doneWith = new Error('only held');
-  let first: Answer | undefined;
+  let first: ApiResponse | undefined;
   await control.transaction(async (sql) => {
     // Whoever revokes the same waits for this, and is given up.
     await sql`

@@ -125,8 +125,8 @@ describe('session.revoke-all', () => {
   it('ends, at logout, the access token that came with it and its refresh token, and no other session', async () => {
     const ann = await admin();
     const other = expectOk(await ann.login());
-    const answer = await ann.caller.post('/_/auth/logout');
-    expect(answer).toMatchObject({ status: 200, body: { ok: true } });
+    const response = await ann.caller.post('/_/auth/logout');
+    expect(response).toMatchObject({ status: 200, body: { ok: true } });
     expect((await ann.caller.get(workspace.path)).status).toBe(401);
     expect(await ann.refresh()).toBe(401);
     expect((await as(other.access_token).get(workspace.path)).status).toBe(200);
@@ -167,9 +167,9 @@ describe('session.revoke-all', () => {
 
   it('clears both cookies at logout, also for a stranger', async () => {
     for (const caller of [as(), as('nonsense'), await master()]) {
-      const answer = await caller.post('/_/auth/logout');
-      expect(answer.status).toBe(200);
-      expect(cookiesOf(answer)).toEqual([
+      const response = await caller.post('/_/auth/logout');
+      expect(response.status).toBe(200);
+      expect(cookiesOf(response)).toEqual([
         'svc_at=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Priority=High',
         'svc_rt=; Path=/_/auth; Max-Age=0; HttpOnly; SameSite=Strict; Priority=High',
       ]);
@@ -211,11 +211,11 @@ describe('cookie.csrf', () => {
       prefix: `http://${host}.evil.example`,
     };
     const origin = kind === undefined ? undefined : origins[kind] ?? kind;
-    const answer = await as().post(`${workspace.path}/apps`, { name: 'By cookie' }, {
+    const response = await as().post(`${workspace.path}/apps`, { name: 'By cookie' }, {
       Cookie: `svc_at=${access_token}`,
       ...(origin === undefined ? {} : { Origin: origin }),
     });
-    expect(answer.status).toBe(status);
+    expect(response.status).toBe(status);
   });
 
   it('asks nothing of a Bearer token', async () => {

@@ -1,6 +1,6 @@
 // A refresh token from the cookie that is used again: by a page that was reloaded before it got the response, or by a thief.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
+import { type ApiResponse, as, expectOk, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
 import { openDatabaseOf } from '../../../harness/database.ts';
 import { ownUser } from '../../../harness/users.ts';
 
@@ -10,9 +10,9 @@ beforeAll(async () => {
 });
 
 /** As a page does, with its cookie and without a body. */
-const reload = (token: string): Promise<Answer> =>
+const reload = (token: string): Promise<ApiResponse> =>
   as().post('/_/auth/refresh', undefined, { Cookie: `svc_rt=${token}` });
-const send = (token: string): Promise<Answer> => as().post('/_/auth/refresh', { refresh_token: token });
+const send = (token: string): Promise<ApiResponse> => as().post('/_/auth/refresh', { refresh_token: token });
 
 describe('refresh.reload: a token from the cookie', () => {
   it('gives the same successor again, which is good', async () => {
@@ -26,8 +26,8 @@ describe('refresh.reload: a token from the cookie', () => {
 
   it('gives the newest successor to 50 that come at once, and the login goes on', async () => {
     const { refreshToken } = await ownUser(own);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => reload(refreshToken)));
-    const tokens = new Set(answers.map((answer) => expectOk(answer).refresh_token));
+    const responses = await Promise.all(Array.from({ length: 50 }, () => reload(refreshToken)));
+    const tokens = new Set(responses.map((response) => expectOk(response).refresh_token));
     expect(tokens.size).toBe(1);
     const [next = ''] = tokens;
     const newest = expectOk(await send(next)).refresh_token;

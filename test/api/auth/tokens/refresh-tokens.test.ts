@@ -37,17 +37,17 @@ const places = [
 describe.each(places)('refresh.rotation: the token of $who', ({ session, path }) => {
   it('is exchanged for a new pair, with cookies', async () => {
     const old = await session();
-    const answer = await as().post(path(), { refresh_token: old.refresh_token });
-    expect(answer.status).toBe(200);
-    expect(Object.keys(answer.body).sort()).toEqual(['access_token', 'admin', 'refresh_token']);
-    expect(answer.body.admin).toEqual(old.admin);
-    expect(answer.body.refresh_token).not.toBe(old.refresh_token);
-    expect(claimsOf(answer.body.access_token).jti).not.toBe(claimsOf(old.access_token).jti);
-    expect(cookiesOf(answer)).toEqual([
-      `svc_at=${answer.body.access_token}; Path=/; Max-Age=900; HttpOnly; SameSite=Strict; Priority=High`,
-      `svc_rt=${answer.body.refresh_token}; Path=/_/auth; Max-Age=2592000; HttpOnly; SameSite=Strict; Priority=High`,
+    const response = await as().post(path(), { refresh_token: old.refresh_token });
+    expect(response.status).toBe(200);
+    expect(Object.keys(response.body).sort()).toEqual(['access_token', 'admin', 'refresh_token']);
+    expect(response.body.admin).toEqual(old.admin);
+    expect(response.body.refresh_token).not.toBe(old.refresh_token);
+    expect(claimsOf(response.body.access_token).jti).not.toBe(claimsOf(old.access_token).jti);
+    expect(cookiesOf(response)).toEqual([
+      `svc_at=${response.body.access_token}; Path=/; Max-Age=900; HttpOnly; SameSite=Strict; Priority=High`,
+      `svc_rt=${response.body.refresh_token}; Path=/_/auth; Max-Age=2592000; HttpOnly; SameSite=Strict; Priority=High`,
     ]);
-    expect((await as(answer.body.access_token).get('/api/workspaces')).status).toBe(200);
+    expect((await as(response.body.access_token).get('/api/workspaces')).status).toBe(200);
   });
 
   it('fails at once when it is used again', async () => {
@@ -132,10 +132,10 @@ describe('the refresh endpoint of the server', () => {
 
   it('prefers the body to the cookie', async () => {
     const [a, b] = [await adminSession(), await adminSession()];
-    const answer = await as().post(masterRefresh, { refresh_token: a.refresh_token }, {
+    const response = await as().post(masterRefresh, { refresh_token: a.refresh_token }, {
       Cookie: `svc_rt=${b.refresh_token}`,
     });
-    expect(expectOk(answer).admin.id).toBe(a.id);
+    expect(expectOk(response).admin.id).toBe(a.id);
     expect(await statusOf(masterRefresh, b.refresh_token)).toBe(200);
   });
 
@@ -148,9 +148,9 @@ describe('the refresh endpoint of the server', () => {
     ['an unknown member', { refresh_token: 'x', app: 'y' }, 400],
     ['a list', '[]', 422],
   ])('refuses %s', async (_what, body, status) => {
-    const answer = await as().post(masterRefresh, body);
-    expect(answer.status).toBe(status);
-    expect(cookiesOf(answer)).toEqual([]);
+    const response = await as().post(masterRefresh, body);
+    expect(response.status).toBe(status);
+    expect(cookiesOf(response)).toEqual([]);
   });
 
   it('refuses an access token in place of a refresh token', async () => {

@@ -84,8 +84,8 @@ describe('jwt.confusion: a token is refused everywhere when it is', () => {
     const forged = await forgeries[name]?.();
     const caller = as(forged);
     for (const path of ['/api/workspaces', workspace.path, `${workspace.path}/auth/me`]) {
-      const answer = await caller.get(path);
-      expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized']);
+      const response = await caller.get(path);
+      expect([response.status, response.body.code]).toEqual([401, 'unauthorized']);
     }
     const byCookie = await as().get('/api/workspaces', { Cookie: `svc_at=${forged}` });
     expect(byCookie.status).toBe(401);
@@ -116,8 +116,8 @@ describe('jwt.confusion: a token is refused everywhere when it is', () => {
 
 describe('an Authorization header', () => {
   it.each(['Basic YTpi', 'Bearer', 'Bearer ', 'Token x', ''])('of "%s" is refused', async (value) => {
-    const answer = await as().get('/api/workspaces', { Authorization: value });
-    expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized']);
+    const response = await as().get('/api/workspaces', { Authorization: value });
+    expect([response.status, response.body.code]).toEqual([401, 'unauthorized']);
   });
 
   it('counts, not the cookie, when there are both', async () => {
@@ -132,9 +132,9 @@ describe('an Authorization header', () => {
 
 describe('what a token that is refused says', () => {
   it('names neither key nor reason inside the library', async () => {
-    const answer = await as(`${encode({ alg: 'RS256', kid: randomUUID() })}.${encode(claims)}.AAAA`).get(
+    const response = await as(`${encode({ alg: 'RS256', kid: randomUUID() })}.${encode(claims)}.AAAA`).get(
       '/api/workspaces',
     );
-    expect(answer.body).toEqual({ code: 'unauthorized', message: 'the access token is not valid' });
+    expect(response.body).toEqual({ code: 'unauthorized', message: 'the access token is not valid' });
   });
 });

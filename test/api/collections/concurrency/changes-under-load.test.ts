@@ -1,6 +1,6 @@
 // Changes of a collection under load: its declaration and its columns always agree.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type Caller, expectOk, ownWorkspace } from '../../../harness/api.ts';
+import { type ApiResponse, type Caller, expectOk, ownWorkspace } from '../../../harness/api.ts';
 
 let admin: Caller;
 let collections: string;
@@ -17,8 +17,8 @@ const base = { name: 'base', kind: 'text' };
 /** Statuses that a caller can act on; nothing else may come of a race. */
 const expected = new Set([200, 201, 400, 404, 409, 503]);
 
-function refuseOthers(answers: readonly Answer[]): void {
-  const others = answers.filter(({ status }) => !expected.has(status));
+function refuseOthers(responses: readonly ApiResponse[]): void {
+  const others = responses.filter(({ status }) => !expected.has(status));
   expect(others.map(({ status, text }) => `${status} ${text}`)).toEqual([]);
 }
 
@@ -37,13 +37,13 @@ describe('a collection that everybody changes at once', () => {
     for (let round = 0; round < 5; round++) {
       const path = `${collections}/race_${round}`;
       expectOk(await admin.post(collections, { schema: { id: `race_${round}`, fields: [base] } }));
-      const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => {
+      const responses = await Promise.all(Array.from({ length: 20 }, (_, n) => {
         const fields = [base, { name: `f${n}`, kind: 'text', index: n % 2 === 0 }];
         if (n % 2 === 0) return admin.patch(`${path}?confirm=drop`, { schema: { fields } });
         return admin.post(`${path}/records`, { base: String(n) });
       }));
-      refuseOthers(answers);
-      const patched = answers.filter(({ status }, n) => n % 2 === 0 && status === 200);
+      refuseOthers(responses);
+      const patched = responses.filter(({ status }, n) => n % 2 === 0 && status === 200);
       expect(patched.length).toBeGreaterThan(0);
       await expectColumnsAsDeclared(path);
       const { version, ...rest } = expectOk(await admin.get(path)).schema;
@@ -57,7 +57,7 @@ describe('a collection that everybody changes at once', () => {
       const id = `flux_${round}`;
       const path = `${collections}/${id}`;
       expectOk(await admin.post(collections, { schema: { id, fields: [base] } }));
-      const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => {
+      const responses = await Promise.all(Array.from({ length: 20 }, (_, n) => {
         const other = { name: 'base', kind: n % 8 < 4 ? 'number' : 'text' };
         switch (n % 4) {
           case 0:
@@ -72,7 +72,7 @@ describe('a collection that everybody changes at once', () => {
             return admin.post(`${path}/records`, { base: String(n) });
         }
       }));
-      refuseOthers(answers);
+      refuseOthers(responses);
       const left = await admin.get(path);
       if (left.status === 200 && left.body.schema.fields[0].kind === 'text') {
         await expectColumnsAsDeclared(path);
@@ -93,13 +93,13 @@ describe('a collection that everybody changes at once', () => {
       target,
       required,
     });
-    const answers = await Promise.all(Array.from({ length: 24 }, async (_, n) => {
+    const responses = await Promise.all(Array.from({ length: 24 }, async (_, n) => {
       const [own, other] = n % 2 === 0 ? ['left', 'right'] : ['right', 'left'];
       if (n % 3 > 0) return await admin.post(`${collections}/${own}/records`, { base: 'x' });
       const fields = [base, ...(n % 4 < 2 ? [relation(other, n % 4 === 0)] : [])];
       return await admin.patch(`${collections}/${own}?confirm=drop`, { schema: { fields } });
     }));
-    refuseOthers(answers);
+    refuseOthers(responses);
     for (const id of ['left', 'right']) expectOk(await admin.get(`${collections}/${id}/records`));
   });
 
@@ -114,7 +114,7 @@ describe('a collection that everybody changes at once', () => {
       const made = await Promise.all(
         Array.from({ length: 8 }, () => admin.post(`${path}/records`, { [name]: n })),
       );
-      for (const answer of made) expect(expectOk(answer).fields).toEqual({ base: null, [name]: n });
+      for (const response of made) expect(expectOk(response).fields).toEqual({ base: null, [name]: n });
     }
   });
 
@@ -134,7 +134,7 @@ describe('a collection that everybody changes at once', () => {
       const made = await Promise.all(
         Array.from({ length: 12 }, () => admin.post(`${path}/records`, { v: value })),
       );
-      for (const answer of made) expect(expectOk(answer).fields.v).toEqual(value);
+      for (const response of made) expect(expectOk(response).fields.v).toEqual(value);
     }
     expectOk(await admin.delete(path));
     expectOk(
@@ -143,8 +143,8 @@ describe('a collection that everybody changes at once', () => {
     const again = await Promise.all(
       Array.from({ length: 12 }, () => admin.post(`${path}/records`, { base: 7 })),
     );
-    for (const answer of again) expect(expectOk(answer).fields).toEqual({ base: 7 });
+    for (const response of again) expect(expectOk(response).fields).toEqual({ base: 7 });
     const reads = await Promise.all(again.map(({ body }) => admin.get(`${path}/records/${body.id}`)));
-    for (const answer of reads) expect(expectOk(answer).fields).toEqual({ base: 7 });
+    for (const response of reads) expect(expectOk(response).fields).toEqual({ base: 7 });
   });
 });

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => own.remove());
 
 /** Has the next transaction's caller hear that its connection is lost; it is committed when somebody waits for its end. */
-function loseNextAnswer(pool: Pool): void {
+function loseNextResponse(pool: Pool): void {
   const transaction = pool.transaction.bind(pool);
   pool.transaction = <Result>(work: (sql: Sql) => Promise<Result>) => {
     pool.transaction = transaction;
@@ -48,7 +48,7 @@ it('is in effect once it is answered 503', async () => {
   const definitions = createDefinitions(storage);
   const find = async () => await definitions.app('acme', tenant.schema.slice(2)) ?? expect.fail('no app');
   const app = await find();
-  loseNextAnswer(databases.appOwner(tenant.database, tenant.schema));
+  loseNextResponse(databases.appOwner(tenant.database, tenant.schema));
   const now = new Date();
   const changing = changeCollections({ databases, definitions, newId: randomUUID, now: () => now }, app, {
     by: { principal: master, origin: { requestId: '', ip: '', userAgent: '' }, now },

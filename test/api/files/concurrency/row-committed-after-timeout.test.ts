@@ -12,7 +12,7 @@ const { own, app, user } = await fileApp();
 it('has its bytes once it is there', async () => {
   const database = await openDatabaseOf(own.id);
   try {
-    const answer = await database.run(async (sql) => {
+    const response = await database.run(async (sql) => {
       const [row] = await sql`select schema from workspace.apps where id = ${app.id}`;
       const schema = String(row?.['schema']);
       const commit = `${quoteIdentifier(schema)}.commit_late`;
@@ -30,11 +30,11 @@ it('has its bytes once it is there', async () => {
           create constraint trigger late after insert on ${quoteIdentifier(schema)}._files
             deferrable initially deferred for each row execute function ${commit}()`));
       await sql`commit`;
-      const answer = await put(user, app, 'late bytes');
+      const response = await put(user, app, 'late bytes');
       await sql`select pg_advisory_unlock(7)`;
-      return answer;
+      return response;
     });
-    expect(answer.status).toBe(503);
+    expect(response.status).toBe(503);
     const list = async () => expectOk(await user.get(`${app.path}/files`)).items;
     // Beside the one that the app begins with.
     await expect.poll(list).toHaveLength(2);

@@ -154,8 +154,8 @@ describe('a hook file', () => {
     const { admin, path, id } = await own.app();
     expectOk(await admin.put(`${path}/hooks/own.js`, { source: '// mine' }));
     await mkdir(join(folder(id), 'sub.js'));
-    const answer = await admin.put(`${path}/hooks/sub.js`, { source: '// mine' });
-    expect([answer.status, answer.body.code]).toEqual([409, 'conflict']);
+    const response = await admin.put(`${path}/hooks/sub.js`, { source: '// mine' });
+    expect([response.status, response.body.code]).toEqual([409, 'conflict']);
     expect((await readdir(folder(id))).sort()).toEqual(['own.js', 'sub.js']);
     expect(expectOk(await admin.get(`${path}/audit?action=hook_put`)).items).toHaveLength(1);
   });
@@ -203,8 +203,8 @@ describe('a hook file', () => {
   });
 
   it('is refused when it is too large', async () => {
-    const answer = await app.admin.put(`${app.path}/hooks/big.js`, { source: 'x'.repeat(1_048_577) });
-    expect(answer.body).toMatchObject({
+    const response = await app.admin.put(`${app.path}/hooks/big.js`, { source: 'x'.repeat(1_048_577) });
+    expect(response.body).toMatchObject({
       code: 'validation',
       message: 'source: must have at most 1048576 bytes',
     });

@@ -2,7 +2,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { type Answer, expectOk, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
+import { type ApiResponse, expectOk, type OwnWorkspace, ownWorkspace } from '../../../harness/api.ts';
 import { expectError } from '../../../harness/expectations.ts';
 import { scenario } from '../../../harness/scenario.ts';
 
@@ -28,9 +28,9 @@ async function newApp(files: Record<string, string> = { 'guard.js': guard(1) }) 
   const { admin, path } = app;
   expectOk(await admin.put(`${path}/policies/hooks.timeout_ms`, { kind: 'range', min: 1, max: 1_000 }));
   const folder = join(inject('server').dataDir, 'hooks', own.id, app.id);
-  const running = (answer: Answer, list: 'items' | 'files') =>
+  const running = (response: ApiResponse, list: 'items' | 'files') =>
     Object.fromEntries(
-      expectOk(answer)[list].map((
+      expectOk(response)[list].map((
         { filename, running_since, is_current }: Record<string, string>,
       ) => [filename, running_since === null ? null : is_current]),
     );

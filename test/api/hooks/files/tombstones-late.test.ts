@@ -62,7 +62,7 @@ async function putLate(
     await remove(sql);
     await tombstone.create(owner);
     const change = { filename: 'late.js', source: 'late', by: app.by };
-    const answer = putHookFile(
+    const response = putHookFile(
       { config: { hooks }, databases, newId, now, hooks: loader },
       definition,
       change,
@@ -70,43 +70,43 @@ async function putLate(
       .catch((error: unknown) => error);
     await expect.poll(() => isThere('acme', 'shop', 'late.js')).toBe(true);
     await meanwhile();
-    return { answer };
+    return { response };
   });
   await tombstone.remove();
-  return await putting.answer;
+  return await putting.response;
 }
 
 it('goes with an app', async () => {
   const { schema, workspace: { database } } = definition;
-  const answer = await putLate({
+  const response = await putLate({
     connection: app.deps.databases.provisioner(database),
     remove: (sql) => deleteApp(sql, 'shop', schema),
     owner: { workspace: 'acme', app: 'shop', schema },
   });
-  expect(answer).toMatchObject({ code: 'app_not_found' });
+  expect(response).toMatchObject({ code: 'app_not_found' });
   expect(await isThere('acme')).toBe(false);
 });
 
 it('is left to a later app that has put another text there', async () => {
   const { schema, workspace: { database } } = definition;
   const file = join(dir, 'acme', 'shop', 'late.js');
-  const answer = await putLate({
+  const response = await putLate({
     connection: app.deps.databases.provisioner(database),
     remove: (sql) => deleteApp(sql, 'shop', schema),
     owner: { workspace: 'acme', app: 'shop', schema },
     meanwhile: () => writeFile(file, 'of the later app'),
   });
-  expect(answer).toMatchObject({ code: 'app_not_found' });
+  expect(response).toMatchObject({ code: 'app_not_found' });
   expect(await readFile(file, 'utf8')).toBe('of the later app');
   await rm(file);
 });
 
 it('goes with a workspace', async () => {
-  const answer = await putLate({
+  const response = await putLate({
     connection: app.deps.databases.control,
     remove: (sql) => deleteWorkspace(sql, definition.workspace),
     owner: { workspace: 'acme', database: definition.workspace.database },
   });
-  expect(answer).toMatchObject({ code: 'workspace_not_found' });
+  expect(response).toMatchObject({ code: 'workspace_not_found' });
   expect(await isThere('acme')).toBe(false);
 });

@@ -118,7 +118,7 @@ describe('the hook files of an app', () => {
     expect(await left()).toEqual([]);
   });
 
-  it('are gone when the commit came through and only its answer was lost', async () => {
+  it('are gone when the commit came through and only its response was lost', async () => {
     const tombstone = new HookFilesTombstone(deps());
     const deletion = tombstone.during(async () => {
       await tombstone.create({ workspace: 'acme', app: 'shop', schema });

@@ -1,6 +1,6 @@
 // Type errors of hook files, as a PUT answers them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, expectOk, type OwnApp } from '../../../harness/api.ts';
+import { type ApiResponse, expectOk, type OwnApp } from '../../../harness/api.ts';
 import { checkingServer, putChecked } from '../../../harness/checked-hook.ts';
 
 let app: OwnApp;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => stop());
 
-async function put(filename: string, source: string): Promise<Answer['body']> {
+async function put(filename: string, source: string): Promise<ApiResponse['body']> {
   return expectOk(await app.admin.put(`${app.path}/hooks/${filename}`, { source }));
 }
 
@@ -79,8 +79,8 @@ export const own: root | hidden | far | undefined = undefined;
     const sources = ['one', 'two', 'three', 'four'].map((name) =>
       `export const ${name}: number = '${name}';\n`
     );
-    const answers = await Promise.all(sources.map((source, index) => put(`many${index}.ts`, source)));
-    for (const { warnings } of answers) expect(Array.isArray(warnings)).toBe(true);
+    const responses = await Promise.all(sources.map((source, index) => put(`many${index}.ts`, source)));
+    for (const { warnings } of responses) expect(Array.isArray(warnings)).toBe(true);
     const last = await putChecked(app, 'many0.ts', 'export const fine = 1;\n');
     expect(last.warnings.map(({ file }: { file: string }) => file)).toEqual([
       'many1.ts',

@@ -1,7 +1,7 @@
 // Jobs that an app admin runs by hand.
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import {
-  type Answer,
+  type ApiResponse,
   as,
   expectOk,
   type OwnApp,
@@ -141,7 +141,7 @@ it(
       const counts = items.map(({ message }: { message: string }) => message).reverse();
       expect(counts).toEqual(Array.from({ length: 12 }, (_unused, index) => `count ${index + 1}`));
       for (let times = 0; times < 6; times++) expectError(await runs('none'), 404, 'not_found');
-      const ended: Answer[] = [];
+      const ended: ApiResponse[] = [];
       const all = Array.from({ length: 8 }, () => runs('slow').then((response) => ended.push(response)));
       await expect.poll(() => ended.length, { timeout: 20_000 }).toBe(7);
       for (const response of ended) expectError(response, 409, 'conflict');

@@ -51,8 +51,8 @@ beforeEach(async () => {
   left = principal;
   const tokens = { current: () => left };
   const begun = Promise.withResolvers<void>();
-  server = createServer((_, answer) => {
-    response = answer;
+  server = createServer((_, opened) => {
+    response = opened;
     const deps = { ...bare.deps, tokens, now: () => new Date(0) };
     void serveLog(deps, log, { response, headers: [], principal, app }).then(begun.resolve);
   }).listen(0, '127.0.0.1');

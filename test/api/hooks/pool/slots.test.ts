@@ -168,7 +168,7 @@ it('an app whose process is to start does not wait for all those of another work
   await own.end();
 });
 
-it('an answer that streams gives its turn back, and at most 64 of an app do', async () => {
+it('a response that streams gives its turn back, and at most 64 of an app do', async () => {
   const slots = new AppSlots(createSharedSlots(), 'a', limitOf(32));
   for (let stream = 0; stream < 64; stream++) {
     expect(slots.acquire()).toBeUndefined();

@@ -14,11 +14,11 @@ beforeAll(async () => {
 });
 
 async function setBy(...cookies: string[]): Promise<string[]> {
-  const answer = await as().post(`${app.path}/custom/cookie`, { cookies });
-  return answer.headers.getSetCookie();
+  const response = await as().post(`${app.path}/custom/cookie`, { cookies });
+  return response.headers.getSetCookie();
 }
 
-it('hook.custom-route: cookies of an answer come back to the routes of its app alone', async () => {
+it('hook.custom-route: cookies of a response come back to the routes of its app alone', async () => {
   const home = `${app.path}/custom`;
   const elsewhere = [
     ...[

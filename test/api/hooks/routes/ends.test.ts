@@ -1,4 +1,4 @@
-// What the answer of a custom route gives back when it ends, however it does: its turn, and the process that has begun it.
+// What the response of a custom route gives back when it ends, however it does: its turn, and the process that has begun it.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -67,9 +67,9 @@ function addressOf(path: string): string {
 
 async function ask(path: string, signal?: AbortSignal): Promise<number | string> {
   try {
-    const answer = await fetch(addressOf(path), signal === undefined ? {} : { signal });
-    await answer.arrayBuffer();
-    return answer.status;
+    const response = await fetch(addressOf(path), signal === undefined ? {} : { signal });
+    await response.arrayBuffer();
+    return response.status;
   } catch {
     return 'cut off';
   }
@@ -108,10 +108,10 @@ it('is its turn also when the client leaves, without waiting for the end of its 
 it('is the process, which ends then when another is there', async () => {
   const { live } = hooks;
   // More than the connection takes before it is read.
-  const answer = await fetch(addressOf('/large'));
+  const response = await fetch(addressOf('/large'));
   await hooks.reload(true);
   expect([live?.isOpen, live?.channel.isOpen]).toEqual([false, true]);
-  expect((await answer.arrayBuffer()).byteLength).toBe(16_777_216);
+  expect((await response.arrayBuffer()).byteLength).toBe(16_777_216);
   await live?.exited;
 });
 

@@ -36,7 +36,7 @@ describe('headers of a request', () => {
   });
 });
 
-describe('headers of an answer', () => {
+describe('headers of a response', () => {
   it('are 100 at most, and 16 KiB', () => {
     const many = (count: number) =>
       from(...Array.from({ length: count }, (_, n): [string, string] => [`x${n}`, '']));

@@ -7,7 +7,7 @@ import type { AppHooks } from '../../../../api/hooks/app-hooks.ts';
 import { type OwnHooks, ownHooks } from '../../../harness/hook-system.ts';
 
 /** What is answered for the route, but for the id. */
-let answer: object;
+let response: object;
 let own: OwnHooks;
 let hooks: AppHooks;
 const server = createServer((_request, response) => void serve(response));
@@ -19,7 +19,7 @@ beforeAll(async () => {
       if (message.type === 'load') {
         const files = [{ file: 'a.ts', hooks: [], routes, jobs: [] }];
         say({ type: 'loaded', id: message.id, files, errors: [] });
-      } else if (message.type === 'route') say({ ...answer, id: message.id });
+      } else if (message.type === 'route') say({ ...response, id: message.id });
     },
   });
   hooks = await own.app('routes', { 'a.ts': '' });
@@ -56,7 +56,7 @@ it.each([
   ['a\n', 'hook_error'],
   ['é', 'hook_error'],
 ])('an error has a code of the form of all: %j', async (code, shown) => {
-  answer = { type: 'result', outcome: 'http_error', status: 418, code, message: 'short' };
+  response = { type: 'result', outcome: 'http_error', status: 418, code, message: 'short' };
   const { status, headers, ...rest } = await fetch(`http://127.0.0.1:${portOf()}${path}`).then(async (
     got,
   ) => ({
@@ -71,7 +71,13 @@ it.each([
 it.each([['GET', 204], ['GET', 304], ['POST', 204], ['HEAD', 200]])(
   'a body where HTTP has none is not sent: %s with %i',
   async (method, status) => {
-    answer = { type: 'response', status, headers: [], body: { text: 'HTTP/1.1 200 OK\r\n\r\n' }, end: true };
+    response = {
+      type: 'response',
+      status,
+      headers: [],
+      body: { text: 'HTTP/1.1 200 OK\r\n\r\n' },
+      end: true,
+    };
     const socket = connect(portOf(), '127.0.0.1');
     let text = '';
     socket.on('data', (chunk: Buffer) => text += chunk.toString('latin1'));

@@ -86,8 +86,8 @@ describe('a custom route', () => {
   });
 
   it('may have letters of Latin-1 in its headers, whatever its body', async () => {
-    const answer = await fetch(serverUrl() + custom('/latin'));
-    expect([answer.headers.get('x-name'), await answer.text()]).toEqual(['caf\u00e9', 'ä']);
+    const response = await fetch(serverUrl() + custom('/latin'));
+    expect([response.headers.get('x-name'), await response.text()]).toEqual(['caf\u00e9', 'ä']);
   });
 
   it('may be the front of all', async () => {
@@ -102,8 +102,8 @@ describe('a custom route', () => {
     for (
       const [method, path] of [['GET', '/nope'], ['POST', '/items/7'], ['DELETE', '/'], ['GET', '/items/']]
     ) {
-      const answer = await send(serverUrl() + custom(path ?? ''), { method: method ?? '' });
-      expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
+      const response = await send(serverUrl() + custom(path ?? ''), { method: method ?? '' });
+      expect([response.status, response.body.code]).toEqual([404, 'not_found']);
     }
   });
 
@@ -112,9 +112,9 @@ describe('a custom route', () => {
       expect((await send(serverUrl() + custom('/echo'), { method })).body).toMatchObject({ method });
     }
     const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => index % 256);
-    const answer = await fetch(serverUrl() + custom('/bytes'), { method: 'POST', body: bytes });
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([201, 'application/x-thing']);
-    expect(new Uint8Array(await answer.arrayBuffer())).toEqual(bytes);
+    const response = await fetch(serverUrl() + custom('/bytes'), { method: 'POST', body: bytes });
+    expect([response.status, response.headers.get('content-type')]).toEqual([201, 'application/x-thing']);
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
     expect((await fetch(serverUrl() + custom('/empty'))).status).toBe(204);
     const head = await fetch(serverUrl() + custom('/items/special'), { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
@@ -155,20 +155,20 @@ describe('a custom route', () => {
     expect((await app.admin.get(`${app.path}/hooks/logs`)).text).toContain('status 101');
   });
 
-  it('with more headers than it may have is an error, not half an answer', async () => {
+  it('with more headers than it may have is an error, not half a response', async () => {
     expectError(await as().get(custom('/wordy')), 500, 'hook_error');
   });
 
-  it('hook.custom-route: an answer cannot speak for the server or its connection', async () => {
-    const answer = await fetch(serverUrl() + custom('/headers'), {
+  it('hook.custom-route: a response cannot speak for the server or its connection', async () => {
+    const response = await fetch(serverUrl() + custom('/headers'), {
       headers: { Origin: 'https://evil.example' },
     });
-    expect(answer.headers.getSetCookie()).toEqual([`own=1; Path=${custom('')}`]);
-    expect(answer.headers.get('x-own')).toBe('kept');
-    expect(answer.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'");
-    expect(answer.headers.get('x-frame-options')).toBe('DENY');
-    expect(answer.headers.get('strict-transport-security')).toMatch(/^max-age=[1-9]/);
-    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+    expect(response.headers.getSetCookie()).toEqual([`own=1; Path=${custom('')}`]);
+    expect(response.headers.get('x-own')).toBe('kept');
+    expect(response.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'");
+    expect(response.headers.get('x-frame-options')).toBe('DENY');
+    expect(response.headers.get('strict-transport-security')).toMatch(/^max-age=[1-9]/);
+    expect(response.headers.get('access-control-allow-origin')).toBeNull();
     const withheld = [
       'clear-site-data',
       'nel',
@@ -186,27 +186,27 @@ describe('a custom route', () => {
       'x-reproxy-file',
       'secure-session-registration',
     ];
-    expect(withheld.filter((name) => answer.headers.has(name))).toEqual([]);
-    expect(answer.headers.get('content-length')).toBe('1');
-    expect(await answer.text()).toBe('x');
+    expect(withheld.filter((name) => response.headers.has(name))).toEqual([]);
+    expect(response.headers.get('content-length')).toBe('1');
+    expect(await response.text()).toBe('x');
   });
 
   it('hook.request-redaction: a handler sees neither Authorization nor Cookie', async () => {
-    const answer = await app.admin.post(custom('/echo'), { a: 1 }, {
+    const response = await app.admin.post(custom('/echo'), { a: 1 }, {
       'Cookie': 'svc_at=token; other=1',
       'Proxy-Authorization': 'Basic x',
       'X-Hub-Signature': 'sha256=1',
     });
-    const { headers, body } = expectOk(answer);
+    const { headers, body } = expectOk(response);
     expect(headers).toMatchObject({ 'x-hub-signature': 'sha256=1', 'content-type': 'application/json' });
     expect(Object.keys(headers).filter((name) => /auth|cookie|svc/.test(name))).toEqual([]);
-    expect(answer.text).not.toContain(app.admin.token);
+    expect(response.text).not.toContain(app.admin.token);
     expect(body).toBe('{"a":1}');
   });
 
-  it('streams its answer, and is told when the client leaves', async () => {
-    const answer = await fetch(serverUrl() + custom('/stream'));
-    const text = await answer.text();
+  it('streams its response, and is told when the client leaves', async () => {
+    const response = await fetch(serverUrl() + custom('/stream'));
+    const text = await response.text();
     expect(text.length).toBe(40 * 50_000);
     expect([text[0], text[50_000], text.at(-1)]).toEqual(['A', 'B', 'N']);
     const socket = connect(Number(new URL(serverUrl()).port), '127.0.0.1');
@@ -216,13 +216,13 @@ describe('a custom route', () => {
     while (expectOk(await app.admin.get(`${app.path}/hooks/status`)).in_flight > 0);
   });
 
-  it('takes nobody the turn while its answer streams, of which 64 may', async () => {
+  it('takes nobody the turn while its response streams, of which 64 may', async () => {
     const clients = new AbortController();
     const ask = () => fetch(serverUrl() + custom('/endless'), { signal: clients.signal });
     // One after another: 32 runs at once would have others wait.
-    const answers: Response[] = [];
-    for (let stream = 0; stream < 65; stream++) answers.push(await ask());
-    expect(answers.map(({ status }) => status)).toEqual([...Array<number>(64).fill(200), 503]);
+    const responses: Response[] = [];
+    for (let stream = 0; stream < 65; stream++) responses.push(await ask());
+    expect(responses.map(({ status }) => status)).toEqual([...Array<number>(64).fill(200), 503]);
     expect((await as().get(custom('/items/special'))).body).toBe('special');
     clients.abort();
     await expect.poll(async () => (await (await fetch(serverUrl() + custom('/stream'))).text()).length)
@@ -237,8 +237,8 @@ describe('a custom route', () => {
     const streams: Promise<void>[] = [];
     for (let turn = 0; turn < 6; turn++) {
       expectOk(await other.admin.post(`${other.path}/hooks/reload`, {}));
-      const answer = await fetch(`${serverUrl()}${other.path}/custom/endless`);
-      streams.push(answer.text().then(() => undefined, () => void ended.push(turn)));
+      const response = await fetch(`${serverUrl()}${other.path}/custom/endless`);
+      streams.push(response.text().then(() => undefined, () => void ended.push(turn)));
     }
     await streams[0];
     expect(ended).toEqual([0]);

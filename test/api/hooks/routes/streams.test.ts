@@ -1,4 +1,4 @@
-// Answers of custom routes that come for longer than a call may take, or are larger than an answer may be.
+// Answers of custom routes that come for longer than a call may take, or are larger than a response may be.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectOk, ownWorkspace, serverUrl } from '../../../harness/api.ts';
 import { type HookedApp, hookedApp } from '../../../harness/hooked-app.ts';
@@ -43,13 +43,13 @@ beforeAll(async () => {
 
 const get = (path: string) => fetch(`${serverUrl()}${app.path}/custom${path}`);
 
-describe('an answer that streams', () => {
+describe('a response that streams', () => {
   it('may call $app, and so other hooks, for as long as it comes, longer than a call may take', async () => {
     const policy = `${app.path}/policies/hooks.timeout_ms`;
     expectOk(await app.admin.put(policy, { kind: 'range', min: 1, max: 400 }));
     const began = performance.now();
-    const answer = await get('/counts');
-    expect(await answer.text()).toBe('1 2 3 4 5 ');
+    const response = await get('/counts');
+    expect(await response.text()).toBe('1 2 3 4 5 ');
     expect(performance.now() - began).toBeGreaterThan(700);
     expectOk(await app.admin.delete(policy));
   });
@@ -57,15 +57,15 @@ describe('an answer that streams', () => {
   it('may begin later than a call may take', async () => {
     const policy = `${app.path}/policies/hooks.timeout_ms`;
     expectOk(await app.admin.put(policy, { kind: 'range', min: 1, max: 1_000 }));
-    const answer = await get('/late');
-    expect([answer.status, await answer.text()]).toEqual([200, 'late']);
+    const response = await get('/late');
+    expect([response.status, await response.text()]).toEqual([200, 'late']);
     expectOk(await app.admin.delete(policy));
   });
 
-  it('is cut off by an error that comes too late to be the answer, of which the log tells', async () => {
-    const answer = await get('/regretted');
-    expect(answer.status).toBe(200);
-    await expect(answer.arrayBuffer().then(({ byteLength }) => byteLength)).rejects.toThrow('terminated');
+  it('is cut off by an error that comes too late to be the response, of which the log tells', async () => {
+    const response = await get('/regretted');
+    expect(response.status).toBe(200);
+    await expect(response.arrayBuffer().then(({ byteLength }) => byteLength)).rejects.toThrow('terminated');
     const { items } = expectOk(await app.admin.get(`${app.path}/hooks/logs`));
     const message =
       'GET /regretted: the response had begun when it came to 404 no_post: there is no such post';

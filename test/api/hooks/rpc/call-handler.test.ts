@@ -13,9 +13,9 @@ const call = (id: number): CallFrame => ({
   args: ['x'],
 });
 
-/** A desk for one invocation, whose calls are answered one by one by `answers`. */
+/** A desk for one invocation, whose calls are answered one by one by `responses`. */
 function deskOf(report: (error: unknown) => void = (error) => expect.unreachable(String(error))) {
-  const answers: PromiseWithResolvers<unknown>[] = [];
+  const responses: PromiseWithResolvers<unknown>[] = [];
   const sent: CallResult[] = [];
   const full: boolean[] = [];
   const room = { is: true };
@@ -24,9 +24,9 @@ function deskOf(report: (error: unknown) => void = (error) => expect.unreachable
     take: () => true,
     fail: () => {},
     handleCall: () => {
-      const answer = Promise.withResolvers<unknown>();
-      answers.push(answer);
-      return answer.promise;
+      const response = Promise.withResolvers<unknown>();
+      responses.push(response);
+      return response.promise;
     },
   };
   const desk = new CallHandler({
@@ -36,66 +36,66 @@ function deskOf(report: (error: unknown) => void = (error) => expect.unreachable
     onFullChange: (isFull) => void full.push(isFull),
     report,
   });
-  return { desk, answers, sent, full, room };
+  return { desk, responses, sent, full, room };
 }
 
 describe('a desk of calls', () => {
   it('answers eight at once, and another when one of them is done', async () => {
-    const { desk, answers, sent } = deskOf();
+    const { desk, responses, sent } = deskOf();
     for (let id = 1; id <= 12; id++) desk.handle(call(id), 100);
-    expect(answers.length).toBe(8);
-    answers[3]?.resolve('found');
+    expect(responses.length).toBe(8);
+    responses[3]?.resolve('found');
     await nextTurn();
     expect(sent).toEqual([{ type: 'result', id: 4, ok: true, value: 'found' }]);
-    expect(answers.length).toBe(9);
+    expect(responses.length).toBe(9);
   });
 
   it('does not count what waits for the runner itself', async () => {
-    const { desk, answers } = deskOf();
+    const { desk, responses } = deskOf();
     for (let id = 1; id <= 12; id++) desk.handle(call(id), 100);
     const waiting = Promise.withResolvers<void>();
     const aside = desk.withoutSlot(() => waiting.promise);
-    expect(answers.length).toBe(9);
-    answers[2]?.resolve(null);
+    expect(responses.length).toBe(9);
+    responses[2]?.resolve(null);
     await nextTurn();
-    expect(answers.length).toBe(10);
+    expect(responses.length).toBe(10);
     waiting.resolve();
     await aside;
-    answers[0]?.resolve(null);
+    responses[0]?.resolve(null);
     await nextTurn();
-    expect(answers.length).toBe(10);
-    answers[1]?.resolve(null);
+    expect(responses.length).toBe(10);
+    responses[1]?.resolve(null);
     await nextTurn();
-    expect(answers.length).toBe(11);
+    expect(responses.length).toBe(11);
   });
 
-  it('begins nothing while the runner has not read its answers', () => {
-    const { desk, answers, room } = deskOf();
+  it('begins nothing while the runner has not read its responses', () => {
+    const { desk, responses, room } = deskOf();
     room.is = false;
     desk.handle(call(1), 100);
-    expect(answers.length).toBe(0);
+    expect(responses.length).toBe(0);
     room.is = true;
     desk.proceed();
-    expect(answers.length).toBe(1);
+    expect(responses.length).toBe(1);
   });
 
   it('says that no more is to be read once 256 KiB of calls wait', async () => {
-    const { desk, answers, full } = deskOf();
+    const { desk, responses, full } = deskOf();
     for (let id = 1; id <= 9; id++) desk.handle(call(id), 262_144);
     expect(full.at(-1)).toBe(false);
     desk.handle(call(10), 1);
     expect(full.at(-1)).toBe(true);
-    answers[0]?.resolve(null);
+    responses[0]?.resolve(null);
     await nextTurn();
     expect(full.at(-1)).toBe(false);
   });
 
   it('reports a failure of ours, and tells hook code nothing of it', async () => {
     const report = vi.fn();
-    const { desk, answers, sent } = deskOf(report);
+    const { desk, responses, sent } = deskOf(report);
     desk.handle(call(1), 100);
     const failure = new Error('password authentication failed for role a_1');
-    answers[0]?.reject(failure);
+    responses[0]?.reject(failure);
     await nextTurn();
     expect(report).toHaveBeenCalledExactlyOnceWith(failure);
     expect(JSON.stringify(sent)).toContain('"code":"internal"');
@@ -103,14 +103,14 @@ describe('a desk of calls', () => {
   });
 
   it('tells one run 2 MiB, and does nothing for it after 100 calls', async () => {
-    const { desk, answers, sent } = deskOf();
+    const { desk, responses, sent } = deskOf();
     for (let id = 1; id <= 101; id++) {
       desk.handle(call(id), 100);
       // With its quotes, each is 20 KiB: 2 MiB are 102 of them.
-      answers[id - 1]?.resolve(id === 99 ? 'ä'.repeat(50_000) : 'x'.repeat(20_478));
+      responses[id - 1]?.resolve(id === 99 ? 'ä'.repeat(50_000) : 'x'.repeat(20_478));
       await nextTurn();
     }
-    expect(answers.length).toBe(100);
+    expect(responses.length).toBe(100);
     const refused = sent.flatMap((result) => result.ok ? [] : [[result.id, result.error.message]]);
     expect(refused).toEqual([
       [99, 'more than 2097152 bytes of results of $app in one run'],

@@ -70,8 +70,8 @@ describe('a channel', () => {
     ['a result that nobody asked for', encodeFrame(done(99))],
     ['a result of the wrong shape', encodeFrame({ type: 'result', id: 1, outcome: 'done' })],
     ['a result of an unknown outcome', encodeFrame({ type: 'result', id: 1, outcome: 'great' })],
-    ['an answer of a route to an event', encodeFrame({ type: 'end', id: 1 })],
-    ['an answer of a load to an event', encodeFrame({ type: 'loaded', id: 1, files: [], errors: [] })],
+    ['a response of a route to an event', encodeFrame({ type: 'end', id: 1 })],
+    ['a response of a load to an event', encodeFrame({ type: 'loaded', id: 1, files: [], errors: [] })],
     [
       'a call of an unknown method',
       encodeFrame({ type: 'call', id: 1, parent: 1, method: 'constructor', args: [] }),

@@ -44,7 +44,7 @@ describe('a channel', () => {
 
   it('reads nothing more while 256 KiB of calls wait', async () => {
     const answered = Promise.withResolvers<null>();
-    const { channel, socket, runner, event } = await pair({ answer: () => answered.promise });
+    const { channel, socket, runner, event } = await pair({ response: () => answered.promise });
     const outcomes = [event(), event()];
     for (let id = 1; id <= 11; id++) runner.write(encodeFrame(call(id, 'x'.repeat(100_000))));
     await expect.poll(() => socket.isPaused()).toBe(true);

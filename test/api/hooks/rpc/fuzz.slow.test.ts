@@ -100,7 +100,7 @@ describe('messages of a runner', () => {
       400,
       599,
     ]],
-    ['an answer of a route', { type: 'response', id: 1, headers: [], body: null, end: true }, [200, 599]],
+    ['a response of a route', { type: 'response', id: 1, headers: [], body: null, end: true }, [200, 599]],
   ])('have, as %s, a status that is one', (_name, message, [least = 0, most = 0]) => {
     for (const status of [least, most]) expect(readMessage({ ...message, status })).toMatchObject({ status });
     for (const status of [least - 1, most + 1, least + 0.5, String(least), null]) {
@@ -146,10 +146,10 @@ describe('a channel', () => {
     const report = (error: unknown) => void failures.push(error);
     const hears = { onReady: () => {}, onLog: () => {}, report, onEnd: ended.resolve };
     const channel = new Channel({ socket, ...hears });
-    const answer = () => Promise.resolve(null);
-    const event = new UnaryInvocation(performance.now() + 5_000, answer);
+    const response = () => Promise.resolve(null);
+    const event = new UnaryInvocation(performance.now() + 5_000, response);
     event.result.catch(() => 'as it may be');
-    const route = new RouteRun(performance.now() + 5_000, answer, {
+    const route = new RouteRun(performance.now() + 5_000, response, {
       head: () => {},
       chunk: () => {},
       end: () => {},

@@ -47,11 +47,11 @@ async function lastKill(): Promise<unknown> {
 
 describe('hooks with large frames', () => {
   it('have many large bodies at once go to a route, whoever sends them, and keep their process', async () => {
-    const answers = await together(24, async () => {
+    const responses = await together(24, async () => {
       const response = await upload(4_000_000);
       return [response.status, await response.text()];
     });
-    expect(answers).toEqual(Array(24).fill([200, '4000000']));
+    expect(responses).toEqual(Array(24).fill([200, '4000000']));
     expect(await lastKill()).toBe(null);
   });
 

@@ -49,7 +49,7 @@ describe('a large invocation', () => {
     channel.end('closed', 'over');
   });
 
-  it('waits for none whose answer streams', async () => {
+  it('waits for none whose response streams', async () => {
     const { channel, sent } = await withOneWaiting();
     channel.extend(1, performance.now() + 60_000);
     await expect.poll(sent).toEqual(['cron 1', 'ping 9', 'cron 2']);

@@ -7,7 +7,7 @@ import { encodeFrame } from '../../../harness/frame.ts';
 const pair = channelPairs();
 const done = (id: number) => ({ type: 'result', id, outcome: 'done', changes: {} });
 
-// A busy machine would be late with answers that are due in some milliseconds.
+// A busy machine would be late with responses that are due in some milliseconds.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
@@ -67,7 +67,7 @@ describe('a channel', () => {
     channel.end('closed', 'over');
   });
 
-  it('gives an answer that streams another deadline', async () => {
+  it('gives a response that streams another deadline', async () => {
     const { event, channel } = await pair();
     const outcome = event(20);
     channel.extend(1, performance.now() + 60_000);

@@ -29,23 +29,23 @@ const login = '/_/auth/admin/login';
 it.each([[1, 1_000], [20, 3_000]])('chunks of %d bytes are read, %d of them', async (bytes, count) => {
   const socket = begin(login);
   socket.write(chunks(bytes, count) + '0\r\n\r\n');
-  const [answer] = await once(socket, 'data');
-  expect(answer).toMatch(/^HTTP\/1\.1 422 /);
+  const [response] = await once(socket, 'data');
+  expect(response).toMatch(/^HTTP\/1\.1 422 /);
   socket.destroy();
 });
 
 it('more of them that are shorter close the connection', async () => {
   const socket = begin(login);
-  let answer = '';
-  socket.on('data', (text) => answer += text);
+  let response = '';
+  socket.on('data', (text) => response += text);
   await sendOn(socket, chunks(15, 2_000));
-  expect(answer).toBe('');
+  expect(response).toBe('');
 });
 
 it('they close it too when nothing reads them, as after the response of a route that does not exist', async () => {
   const socket = begin('/api/nowhere');
-  const [answer] = await once(socket, 'data');
-  expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+  const [response] = await once(socket, 'data');
+  expect(response).toMatch(/^HTTP\/1\.1 404 /);
   await sendOn(socket, chunks(1, 2_000));
   // Not when its time is over: what the two kernels hold was sent meanwhile.
   expect(socket.bytesWritten).toBeLessThan(16_000_000);

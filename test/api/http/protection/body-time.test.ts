@@ -18,11 +18,11 @@ function arrive(headers: Record<string, string>) {
   const response = new ServerResponse(request);
   Object.assign(request.headers, headers);
   server.emit('request', request, response);
-  const answer = () => {
+  const end = () => {
     response.end();
     response.emit('finish');
   };
-  return { request, answer, socket, expired };
+  return { request, end, socket, expired };
 }
 
 it.each([{ 'content-length': '5' }, { 'transfer-encoding': 'chunked' }])('%o: a minute', (headers) => {
@@ -57,9 +57,9 @@ it('nothing is waited for once the request is over', () => {
 });
 
 it('the rest of one that has its response gets ten seconds, and no second response', () => {
-  const { answer, socket, expired } = arrive({ 'content-length': '5' });
+  const { end, socket, expired } = arrive({ 'content-length': '5' });
   vi.advanceTimersByTime(59_000);
-  answer();
+  end();
   vi.advanceTimersByTime(9_999);
   expect(socket.destroyed).toBe(false);
   vi.advanceTimersByTime(1);
@@ -68,9 +68,9 @@ it('the rest of one that has its response gets ten seconds, and no second respon
 });
 
 it('one that was read before the response has no timeout any more', () => {
-  const { request, answer } = arrive({ 'content-length': '5' });
+  const { request, end } = arrive({ 'content-length': '5' });
   request.complete = true;
   request.emit('close');
-  answer();
+  end();
   expect(vi.getTimerCount()).toBe(0);
 });

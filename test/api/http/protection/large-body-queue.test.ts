@@ -47,9 +47,9 @@ async function beginLarge({ path, admin }: OwnWorkspace) {
   await new Promise((resolve) => outgoing.write(body.slice(0, -1), resolve));
   return async () => {
     outgoing.end(body.slice(-1));
-    const [answer] = await once(outgoing, 'response');
-    answer.resume();
-    return answer.statusCode;
+    const [response] = await once(outgoing, 'response');
+    response.resume();
+    return response.statusCode;
   };
 }
 

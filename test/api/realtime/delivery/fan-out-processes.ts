@@ -19,7 +19,7 @@ export type Order =
   | { do: 'connect'; port: number; streams: number; stalled: number }
   | { do: 'receive'; events: number };
 /** What a child answers; each order has its own members. */
-export type Answer = Readonly<Record<string, number>>;
+export type ApiResponse = Readonly<Record<string, number>>;
 
 const topic = { workspace: 'acme', app: 'shop', collection: 'orders' };
 const text = 'A record of the usual size: some text, a few numbers, a name and a date. '.repeat(2);
@@ -109,7 +109,7 @@ function runServer(): void {
   let publish = (_n: number) => {};
   let last: Socket | undefined;
   let published = 0;
-  const work = async (order: Order): Promise<Answer> => {
+  const work = async (order: Order): Promise<ApiResponse> => {
     if (order.do === 'serve') {
       const made = serve(order.mode);
       publish = made.publish;
@@ -133,7 +133,7 @@ function runServer(): void {
     global.gc?.();
     return { rss: process.memoryUsage.rss() };
   };
-  process.on('message', (order: Order) => void work(order).then((answer) => process.send?.(answer)));
+  process.on('message', (order: Order) => void work(order).then((response) => process.send?.(response)));
 }
 
 /** The clients: they check that each stream is exactly the frames in order, and how old each event is. */
@@ -158,7 +158,7 @@ class Clients {
   }
 
   /** Resolves when every stream that reads has so many more events. */
-  receive(events: number): Promise<Answer> {
+  receive(events: number): Promise<ApiResponse> {
     this.#target += events * frameLength;
     this.#done = 0;
     this.#ages.reset();
@@ -216,7 +216,7 @@ function runClients(): void {
     if (order.do === 'connect') {
       void clients.connect(order.port, order.streams, order.stalled).then(() => process.send?.({}));
     } else if (order.do === 'receive') {
-      void clients.receive(order.events).then((answer) => process.send?.(answer));
+      void clients.receive(order.events).then((response) => process.send?.(response));
     }
   });
 }

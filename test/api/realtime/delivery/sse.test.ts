@@ -36,8 +36,8 @@ describe('an event stream', () => {
 
   it('is served to a browser-like client through fetch', async () => {
     const stop = new AbortController();
-    const answer = await fetch(`http://127.0.0.1:${rig.port}/orders`, { signal: stop.signal });
-    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const response = await fetch(`http://127.0.0.1:${rig.port}/orders`, { signal: stop.signal });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     expect((await reader?.read())?.value).toContain(': connected\nretry: 3000\n');
     rig.write({ id: '1' });
     expect((await reader?.read())?.value).toContain('event: record_created\ndata: {"id":"1"}\n\n');
@@ -100,7 +100,7 @@ describe('an event stream', () => {
     await expect.poll(() => write(++n)).toEqual(['stays']);
   });
 
-  it('begins when the answer before it on the same connection is through', async () => {
+  it('begins when the response before it on the same connection is through', async () => {
     const [asked, isDone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     rig.gate.rule = async ({ topic: { collection } }) => {
       if (collection === 'before') await isDone.promise.then(() => fail('forbidden', 'not for you'));

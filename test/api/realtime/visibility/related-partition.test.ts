@@ -20,7 +20,7 @@ describe('related records', () => {
       Array.from({ length: 20 }, (_, n) => watch(n % 2 ? 'author' : 'author 2')),
     );
     for (let n = 0; n < 5; n++) rig.write({ n });
-    expect(await reader.answer(1)).toBe(5);
+    expect(await reader.response(1)).toBe(5);
     for (const client of clients) {
       await client.count(5);
       expect(numbersOf(client)).toEqual([0, 1, 2, 3, 4]);
@@ -35,8 +35,8 @@ describe('related records', () => {
     rig.write({ n: 2 });
     await direct.count(2);
     expect(looking.events).toEqual([]);
-    await reader.answer(1);
-    await reader.answer(2);
+    await reader.response(1);
+    await reader.response(2);
     await looking.count(2);
     expect(numbersOf(looking)).toEqual([1, 2]);
   });
@@ -47,14 +47,14 @@ describe('related records', () => {
     for (let round = 1; round <= 20; round++) {
       for (let more = round % 4; more >= 0; more--) rig.write({ n: n++ });
       await nextTurn();
-      await reader.answer(
+      await reader.response(
         round,
         (change) => (change.record as { n: number }).n % 3 === 0 ? undefined : author,
       );
     }
     const expected = Array.from({ length: n }, (_, at) => at).filter((at) => at % 3 !== 0);
     while (client.events.length < expected.length) {
-      await reader.answer(reader.asked.length);
+      await reader.response(reader.asked.length);
       await nextTurn();
     }
     expect(numbersOf(client)).toEqual(expected);
@@ -63,7 +63,7 @@ describe('related records', () => {
   it('end only the subscriptions that ask for them when they cannot be read', async () => {
     const [looking, direct] = [await watch('author'), await watch('all')];
     rig.write({ n: 1 });
-    await reader.answer(1, () => {
+    await reader.response(1, () => {
       throw new Error('the database does not respond');
     });
     await looking.closed;
@@ -77,17 +77,17 @@ describe('related records', () => {
   it('are read for a replay too, and what comes meanwhile is sent behind it', async () => {
     const first = await watch('author');
     rig.write({ n: 1 });
-    await reader.answer(1);
+    await reader.response(1);
     await first.count(1);
     const back = watch('author', first.events[0]?.id ?? '');
     rig.write({ n: 2 });
-    await reader.answer(2);
+    await reader.response(2);
     await first.count(2);
     const client = await back;
     const late = await watch('author', first.events[0]?.id ?? '');
     rig.write({ n: 3 });
     for (let more = 3; late.events.length < 2 || client.events.length < 2; more++) {
-      if (reader.asked.length >= more) await reader.answer(more);
+      if (reader.asked.length >= more) await reader.response(more);
       else more--;
       await nextTurn();
     }
@@ -102,10 +102,10 @@ describe('related records', () => {
     reader = new SlowReader();
     rig.gate.rule = ({ filter = '' }) => ({ ...viewOf(rig.gate, filter, reader), key: 'narrowed' });
     rig.gate.changed();
-    await before.answer(1);
-    await reader.answer(1, () => undefined);
+    await before.response(1);
+    await reader.response(1, () => undefined);
     rig.write({ n: 2 });
-    await reader.answer(2);
+    await reader.response(2);
     await client.count(1);
     expect(numbersOf(client)).toEqual([2]);
   });
@@ -121,8 +121,8 @@ describe('related records', () => {
     reader = new SlowReader();
     rig.gate.rule = ({ filter = '' }) => ({ ...viewOf(rig.gate, filter, reader), key: `narrowed ${filter}` });
     rig.gate.changed();
-    await before.answer(1);
-    expect(await reader.answer(1)).toBe(2);
+    await before.response(1);
+    expect(await reader.response(1)).toBe(2);
     await back.count(2);
     expect(numbersOf(back)).toEqual([1, 2]);
   });
@@ -137,7 +137,7 @@ describe('related records', () => {
     while (reader.asked.length < 2) await nextTurn();
     rig.write({ n: 2 });
     for (let next = 1; late.events.length < 3 || client.events.length < 3;) {
-      if (reader.asked.length >= next) await reader.answer(next++);
+      if (reader.asked.length >= next) await reader.response(next++);
       await nextTurn();
     }
     expect([numbersOf(late), numbersOf(client)]).toEqual([[0, 1, 2], [0, 1, 2]]);
@@ -150,7 +150,7 @@ describe('related records', () => {
     rig.gate.rule = () => rig.gate.view('all', () => true);
     rig.gate.changed();
     await client.count(1);
-    await reader.answer(1);
+    await reader.response(1);
     rig.write({ n: 2 });
     await client.count(2);
     expect(numbersOf(client)).toEqual([1, 2]);
@@ -158,7 +158,7 @@ describe('related records', () => {
     rig.gate.changed();
     await nextTurn();
     rig.write({ n: 3 });
-    await reader.answer(2);
+    await reader.response(2);
     await client.count(3);
     expect(numbersOf(client)).toEqual([1, 2, 3]);
   });
@@ -169,11 +169,11 @@ describe('related records', () => {
     await nextTurn();
     const text = 'x'.repeat(100_000);
     for (let n = 1; n <= 50; n++) rig.write({ n, text });
-    await reader.answer(1);
+    await reader.response(1);
     await client.until(({ events }) => events.some(({ event }) => event === 'reset'));
     rig.write({ n: 51 });
     for (let next = 2; client.events.at(-1)?.event === 'reset' || numbersOf(client).at(-1) !== 51;) {
-      if (reader.asked.length >= next) await reader.answer(next++);
+      if (reader.asked.length >= next) await reader.response(next++);
       await nextTurn();
     }
     const kinds = client.events.map(({ event }) => event);
@@ -193,10 +193,10 @@ describe('related records', () => {
     await late.until(({ events }) => events.some(({ event }) => event === 'reset'));
     await client.until(({ events }) => events.some(({ event }) => event === 'reset'));
     // What was being read for it is among what it misses.
-    await reader.answer(2);
+    await reader.response(2);
     rig.write({ n: 51 });
     for (let next = 1; numbersOf(late).at(-1) !== 51;) {
-      if (reader.asked.length >= next) await reader.answer(next++);
+      if (reader.asked.length >= next) await reader.response(next++);
       await nextTurn();
     }
     expect(numbersOf(late)).not.toContain(0);

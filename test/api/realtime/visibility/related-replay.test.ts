@@ -18,9 +18,9 @@ async function asked(turn: number): Promise<void> {
 }
 
 /** Answers what is read from the `turn`th time on, until a client has so many events. */
-async function answerFrom(turn: number, client: EventClient, events: number): Promise<void> {
+async function responseFrom(turn: number, client: EventClient, events: number): Promise<void> {
   for (let next = turn; client.events.length < events;) {
-    if (reader.asked.length >= next) await reader.answer(next++);
+    if (reader.asked.length >= next) await reader.response(next++);
     await nextTurn();
   }
 }
@@ -29,20 +29,20 @@ it('a replay is sent before what came and was read while it was, and neither of 
   const live = await openEvents(rig.port, { filter: 'author' });
   const since = live.lastEventId;
   rig.write({ n: 0 });
-  await reader.answer(1);
+  await reader.response(1);
   await live.count(1);
   const late = await openEvents(rig.port, { filter: 'author', since });
   await asked(2);
   rig.write({ n: 1 });
-  await reader.answer(3);
+  await reader.response(3);
   await live.count(2);
   expect(late.events).toEqual([]);
-  await reader.answer(2);
+  await reader.response(2);
   await late.count(2);
   rig.gate.changed();
   await nextTurn();
   rig.write({ n: 2 });
-  await answerFrom(4, late, 3);
+  await responseFrom(4, late, 3);
   expect(numbersOf(late)).toEqual([0, 1, 2]);
 });
 
@@ -53,7 +53,7 @@ it('a replay of more than is read at once goes on, in order, whatever comes mean
   const late = await openEvents(rig.port, { filter: 'author', since });
   await asked(1);
   rig.write({ n: 3 });
-  await answerFrom(1, late, 4);
+  await responseFrom(1, late, 4);
   expect(numbersOf(late)).toEqual([0, 1, 2, 3]);
 });
 
@@ -65,7 +65,7 @@ it('a replay that is read for a subscription which ends meanwhile is not sent', 
   await asked(1);
   client.say({ type: 'unsubscribe', id: 'a' });
   await client.settle();
-  await reader.answer(1);
+  await reader.response(1);
   await nextTurn();
   await client.settle();
   expect(client.told.map(({ type }) => type)).toEqual(['subscribed']);

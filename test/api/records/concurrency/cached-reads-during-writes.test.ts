@@ -64,7 +64,7 @@ describe('a cached record of a collection that is changed', () => {
 });
 
 /** Loses the connection of the next transaction once that is committed. */
-function loseNextAnswer(pool: Pool): void {
+function loseNextResponse(pool: Pool): void {
   const transaction = pool.transaction.bind(pool);
   pool.transaction = async <Result>(work: (sql: Sql) => Promise<Result>) => {
     pool.transaction = transaction;
@@ -80,7 +80,7 @@ it('a cached record of an app is not that of another one by its id, though its d
     const id = await records.create('notes', { title: 'of the first' });
     await records.cache('notes', id);
     const first = await app.definition();
-    loseNextAnswer(deps.databases.provisioner(first.workspace.database));
+    loseNextResponse(deps.databases.provisioner(first.workspace.database));
     const unheeded = { hooks: { drop: () => undefined }, blobs: new LocalBlobs('/nowhere') };
     await expect(removeApp({ ...deps, ...unheeded }, first, app.by)).rejects.toThrow('lost');
     await createApp(deps, first.workspace, { id: first.id, name: 'Second', caller: app.by });

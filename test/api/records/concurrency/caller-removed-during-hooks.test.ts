@@ -1,6 +1,6 @@
 // Writes whose caller is removed while before-hooks run.
 import { expect, it } from 'vitest';
-import { type Answer, as, expectOk, ownWorkspace } from '../../../harness/api.ts';
+import { type ApiResponse, as, expectOk, ownWorkspace } from '../../../harness/api.ts';
 import { expectError } from '../../../harness/expectations.ts';
 import { hookedApp, seen } from '../../../harness/hooked-app.ts';
 import { ownUser } from '../../../harness/users.ts';
@@ -22,7 +22,8 @@ it('session.revoke-all: a batch writes nothing for a user who was removed while 
   expectOk(await app.admin.put(`${rules}/create`, { template: 'auth' }));
   const user = await ownUser(own);
   const requests = [{ method: 'POST', collection: 'posts', body: { title: 'late' } }];
-  const send = (token = user.token): Promise<Answer> => as(token).post(`${app.path}/batch`, { requests });
+  const send = (token = user.token): Promise<ApiResponse> =>
+    as(token).post(`${app.path}/batch`, { requests });
   const sending = send();
   await expect.poll(() => seen(app)).toHaveLength(1);
   expectOk(await own.admin.delete(`${own.path}/users/${user.id}`));

@@ -25,14 +25,14 @@ afterAll(() => app.end());
 function slowAtFirst() {
   const told: [type: string, fields: unknown][] = [];
   const written = Promise.withResolvers<void>();
-  let answers = 0;
+  let responses = 0;
   const deps: BareApp['deps'] = {
     ...app.deps,
     realtime: { publish: (_topic, { type, record }) => void told.push([type, record['fields']]) },
     quotas: {
       write: async (_app, _addition, work) => {
         const result = await work();
-        if (answers++ > 0) return result;
+        if (responses++ > 0) return result;
         written.resolve();
         await pause(100);
         return result;

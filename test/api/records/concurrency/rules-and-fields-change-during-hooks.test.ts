@@ -1,6 +1,6 @@
 // Writes whose collection changes while before-hooks run: the rules and fields hold that it has when they are done.
 import { expect, it } from 'vitest';
-import { type Answer, as, expectOk, ownWorkspace } from '../../../harness/api.ts';
+import { type ApiResponse, as, expectOk, ownWorkspace } from '../../../harness/api.ts';
 import { expectError } from '../../../harness/expectations.ts';
 import { type HookedApp, hookedApp, seen } from '../../../harness/hooked-app.ts';
 import { ownUser } from '../../../harness/users.ts';
@@ -31,7 +31,7 @@ async function begin(title: typeof ways[number][0], action: string, event: strin
   const posts = app.records('posts');
   const old = event === 'Create' ? '' : expectOk(await app.admin.post(posts, { title: 'old' })).id;
   const requests = [{ method: 'POST', collection: 'posts', body: { title: 'late' } }];
-  const sending: Promise<Answer> = {
+  const sending: Promise<ApiResponse> = {
     'a create': () => user.post(posts, { title: 'late' }),
     'an update': () => user.patch(`${posts}/${old}`, { title: 'late' }),
     'a deletion': () => user.delete(`${posts}/${old}`),
@@ -82,8 +82,8 @@ it('a create is checked against the fields that the collection has when its hook
   );
   expectOk(await app.admin.patch(collection, { schema: { fields } }));
   await letGo(app);
-  const answer = await sending;
-  expectError(answer, 400, 'validation');
-  expect(answer.body.message).toContain('title');
+  const response = await sending;
+  expectError(response, 400, 'validation');
+  expect(response.body.message).toContain('title');
   expect(expectOk(await app.admin.get(app.records('posts'))).total_items).toBe(0);
 });

@@ -176,7 +176,7 @@ describe('expand', () => {
     expectError(refused, 400, 'validation');
     expect(refused.body.message).toBe('expand: at most 20 relations can be followed');
   });
-  it('refuses to repeat a large record more often than an answer can hold', async () => {
+  it('refuses to repeat a large record more often than a response can hold', async () => {
     const author = await create(authors, { name: 'x'.repeat(1_048_576) });
     const list = await app.define('many', [relation('author', 'authors'), relation('post', 'many')], open);
     const batch = app.collections.replace(/collections$/, 'batch');

@@ -9,13 +9,13 @@ import { type FilteredTables, makeTables, requestOf } from './fixture.ts';
 const page = readFileSync(new URL('../../../../docs/reference/filters.md', import.meta.url), 'utf8');
 
 /** The lines of all blocks of a kind, split at their arrows. */
-function examples(kind: string): (readonly [filter: string, answer: string])[] {
+function examples(kind: string): (readonly [filter: string, response: string])[] {
   return blocks(kind).flatMap((block) => block.trim().split('\n')).map((line) => {
-    const [filter, answer, ...rest] = line.split(' → ');
-    if (filter === undefined || answer === undefined || rest.length > 0) {
+    const [filter, response, ...rest] = line.split(' → ');
+    if (filter === undefined || response === undefined || rest.length > 0) {
       throw new Error(`no example: ${line}`);
     }
-    return [filter, answer];
+    return [filter, response];
   });
 }
 
@@ -83,8 +83,8 @@ beforeAll(async () => {
 
 afterAll(() => drop());
 
-async function expectAnswer(filter: string, answer: string, request: RequestValues): Promise<void> {
-  const keys = answer === 'none' ? [] : answer === 'all' ? titles : answer.split(', ');
+async function expectResponse(filter: string, response: string, request: RequestValues): Promise<void> {
+  const keys = response === 'none' ? [] : response === 'all' ? titles : response.split(', ');
   const selection = { sql: [...keys].sort(), memory: [...keys].sort() };
   expect(await tables.select(filter, { request, collection: 'articles' })).toEqual(selection);
 }
@@ -95,9 +95,9 @@ describe('docs/reference/filters.md', () => {
     expect(examples('rule').length).toBeGreaterThan(8);
   });
 
-  it.each(examples('filter'))('is right about %s → %s', async (filter, answer) => {
-    const [code, message] = answer.split(/: (.*)/);
-    if (message === undefined) return await expectAnswer(filter, answer, requestOf({ now }));
+  it.each(examples('filter'))('is right about %s → %s', async (filter, response) => {
+    const [code, message] = response.split(/: (.*)/);
+    if (message === undefined) return await expectResponse(filter, response, requestOf({ now }));
     const error: unknown = await tables.select(filter, { collection: 'articles' }).catch((refusal) =>
       refusal
     );
@@ -105,9 +105,9 @@ describe('docs/reference/filters.md', () => {
     expect([error.code, error.message]).toEqual([code, message]);
   });
 
-  it.each(examples('rule'))('is right about the rule %s → %s', async (rule, answers) => {
-    const [, forAda, forAnybody] = /^Ada: (.*); anonymous: (.*)$/.exec(answers) ?? [];
-    await expectAnswer(rule, forAda ?? '', ada);
-    await expectAnswer(rule, forAnybody ?? '', requestOf({ now }));
+  it.each(examples('rule'))('is right about the rule %s → %s', async (rule, responses) => {
+    const [, forAda, forAnybody] = /^Ada: (.*); anonymous: (.*)$/.exec(responses) ?? [];
+    await expectResponse(rule, forAda ?? '', ada);
+    await expectResponse(rule, forAnybody ?? '', requestOf({ now }));
   });
 });

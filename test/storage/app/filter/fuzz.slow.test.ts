@@ -139,26 +139,26 @@ const mutant = fc.tuple(fc.constantFrom(...seeds), fc.array(edit, { minLength: 1
 
 /** What became of a filter, and how much of this thread's CPU time it took. */
 interface Timed {
-  answer: string;
+  response: string;
   milliseconds: number;
 }
 
 /**
- * The answer to a filter. Its time is this thread's: whatever else the machine does is not the parser's. Anything but a
+ * The response to a filter. Its time is this thread's: whatever else the machine does is not the parser's. Anything but a
  * tree or one of the two errors fails the test.
  */
 function timed(filter: string): Timed {
   const started = process.threadCpuUsage();
-  const answer = answerTo(filter);
+  const response = responseTo(filter);
   const { user, system } = process.threadCpuUsage(started);
   const milliseconds = (user + system) / 1_000;
-  if (answer instanceof FilterError) {
-    expect(answer.position).toBeGreaterThanOrEqual(1);
-    expect(answer.position).toBeLessThanOrEqual(filter.length + 1);
-    return { answer: answer.code, milliseconds };
+  if (response instanceof FilterError) {
+    expect(response.position).toBeGreaterThanOrEqual(1);
+    expect(response.position).toBeLessThanOrEqual(filter.length + 1);
+    return { response: response.code, milliseconds };
   }
-  expectParametersOnly(answer.text, answer.params);
-  return { answer: 'tree', milliseconds };
+  expectParametersOnly(response.text, response.params);
+  return { response: 'tree', milliseconds };
 }
 
 /**
@@ -169,7 +169,7 @@ function isSlow(filter: string): boolean {
   return Math.min(...Array.from({ length: 5 }, () => timed(filter).milliseconds)) > 20;
 }
 
-function answerTo(filter: string): SqlCondition | FilterError {
+function responseTo(filter: string): SqlCondition | FilterError {
   try {
     return toSql(fold(conditionOf(filter, scope), request), { alias: 't', firstParameter: 1 });
   } catch (error) {
@@ -193,8 +193,8 @@ describe('filter.grammar-fuzz', () => {
       const counts: Record<string, number> = { tree: 0, parse_error: 0, unknown_column: 0 };
       let spent = 0;
       const property = fc.property(mutant, (filter) => {
-        const { answer, milliseconds } = timed(filter);
-        counts[answer] = (counts[answer] ?? 0) + 1;
+        const { response, milliseconds } = timed(filter);
+        counts[response] = (counts[response] ?? 0) + 1;
         if (milliseconds > 20) expect(isSlow(filter)).toBe(false);
         // A parser that is slow with all of them is reported in time.
         spent += milliseconds;

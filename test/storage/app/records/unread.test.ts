@@ -38,9 +38,9 @@ it.each([
   ['writes it again where it is short', '{"10": 1.0, "2": [ ]}', 1],
 ])('JSON of records %s, and says the same', (_what, text, pieces) => {
   const record = plan.record([id, time, time, text, 2]);
-  const answer = { items: [record, null, { expand: { of: record }, left: undefined }], at: new Date(0) };
-  expect(toJson(answer).split(text)).toHaveLength(pieces);
-  expect(JSON.parse(toJson(answer))).toEqual(JSON.parse(JSON.stringify(answer)));
+  const response = { items: [record, null, { expand: { of: record }, left: undefined }], at: new Date(0) };
+  expect(toJson(response).split(text)).toHaveLength(pieces);
+  expect(JSON.parse(toJson(response))).toEqual(JSON.parse(JSON.stringify(response)));
   expect(JSON.stringify(record.fields)).toMatch(/^\{"meta":\{"2":\[\],"10":1[,}].*"size":2\}$/);
 });
 

@@ -42,10 +42,10 @@ describe('letter case', () => {
     for (let from = 0; from < all.length; from += 100_000) {
       const characters = all.slice(from, from + 100_000);
       const [folded] = await ask(foldCaseSql('t'), [characters.join('')]);
-      [...String(folded)].forEach((answer, index) => {
+      [...String(folded)].forEach((response, index) => {
         const character = characters[index] ?? '';
-        if (answer !== foldCase(character)) {
-          differences.push(`${character.codePointAt(0)?.toString(16)}: ${answer}`);
+        if (response !== foldCase(character)) {
+          differences.push(`${character.codePointAt(0)?.toString(16)}: ${response}`);
         }
       });
       expect([...String(folded)].length).toBe(characters.length);
@@ -195,8 +195,8 @@ describe('filter.like-escape', () => {
     expect(matches(text, pattern)).toBe(false);
     const { user, system } = process.threadCpuUsage(spent);
     expect((user + system) / 1_000).toBeLessThan(100);
-    const [answer] = await ask(likeSql('t', `('${'a%'.repeat(1_000)}b')`), [text]);
-    expect(answer).toBe(false);
+    const [response] = await ask(likeSql('t', `('${'a%'.repeat(1_000)}b')`), [text]);
+    expect(response).toBe(false);
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 
