@@ -59,6 +59,13 @@ export interface Field {
   index?: boolean | undefined;
 }
 
+/** An index over several fields of a collection, in their order. */
+export interface CollectionIndex {
+  fields: readonly string[];
+  /** True when no two records may have the same values in all of the fields. */
+  unique?: boolean | undefined;
+}
+
 /** The actions that access rules are for. */
 export type Action = 'list' | 'get' | 'create' | 'update' | 'delete';
 
@@ -77,6 +84,7 @@ export interface CollectionDefinition {
   id: string;
   kind: CollectionKind;
   fields: readonly Field[];
+  indexes: readonly CollectionIndex[];
   version: number;
   created_at: Date;
   updated_at: Date;

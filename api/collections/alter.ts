@@ -1,16 +1,23 @@
 // Changes a collection: adds, drops and changes fields, or refuses the change as a whole.
 import { isDeepStrictEqual } from 'node:util';
 import { updateCollection } from '../../storage/app/collections.ts';
-import type { AppDefinition, CollectionDefinition, Field } from '../../storage/definition.ts';
-import { StorageError } from '../../storage/errors.ts';
-import { alterTable, attachmentName } from '../../storage/app/tables.ts';
+import type {
+  AppDefinition,
+  CollectionDefinition,
+  CollectionIndex,
+  Field,
+} from '../../storage/definition.ts';
+import type { TableDefinition } from '../../storage/app/alter/attachments.ts';
+import { alterTable } from '../../storage/app/alter/table.ts';
 import type { Caller } from '../audit/actor.ts';
-import { ApiError, failValidation, type FieldError } from '../errors.ts';
+import { failValidation, type FieldError } from '../errors.ts';
 import { failNoCollection } from '../target.ts';
 import { type CollectionResponse, showCollection } from './response.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { fieldErrors } from './define.ts';
 import { ownFields } from './implied.ts';
+import { indexErrors, keptIndexErrors } from './indexes.ts';
+import { explainChangeError, type RefusedChange } from './refused-change.ts';
 import { requireIndexLimit, withinSizeLimit } from './size-limit.ts';
 import { targetErrors } from './targets.ts';
 
@@ -19,6 +26,8 @@ export interface ChangedCollection {
   id?: string | undefined;
   kind?: 'base' | 'auth' | 'view' | undefined;
   fields: readonly Field[];
+  /** The indexes stay as they are when this is left out. */
+  indexes?: readonly CollectionIndex[] | undefined;
 }
 
 /** A change of a collection. */
@@ -41,31 +50,48 @@ export async function alterCollection(
 ): Promise<CollectionResponse> {
   const errors = fieldErrors(declared.fields);
   if (errors.length > 0) failValidation(errors);
+  let refused: RefusedChange = { schema: app.schema, id, fields: declared.fields, indexes: [] };
   const altered = changeCollections(deps, app, {
     by,
     work: async ({ sql, schema, collections, audit }) => {
       const before = collections.get(id) ?? failNoCollection(id);
-      const { fields, errors } = ownFields(before.kind, declared.fields);
-      const refused = [
-        ...identityErrors(before, declared),
-        ...errors,
-        ...changeErrors(before.fields, fields, drop),
-        ...targetErrors(fields, new Set(collections.keys())),
-      ];
-      if (refused.length > 0) failValidation(refused);
-      requireIndexLimit(collections, { id, fields });
-      await alterTable(sql, { schema, collection: id }, { before: before.fields, after: fields });
+      const after = definitionAfter(before, { declared, drop, collections });
+      refused = { ...refused, ...after };
+      requireIndexLimit(collections, { id, ...after });
+      await alterTable(sql, { schema, collection: id }, { before, after });
       await withinSizeLimit(
         { sql, schema },
-        () => updateCollection(sql, schema, { id, fields, now: by.now }),
+        () => updateCollection(sql, schema, { id, ...after, now: by.now }),
       );
-      await audit('collection_update', id, differences(before.fields, fields));
-      return showCollection({ ...before, fields, updated_at: by.now });
+      await audit('collection_update', id, differences(before, after));
+      return showCollection({ ...before, ...after, updated_at: by.now });
     },
   });
-  return await altered.catch((error: unknown) => {
-    throw explained(error, id, declared.fields);
+  return await altered.catch(async (error: unknown) => {
+    const owner = deps.databases.appOwner(app.workspace.database, app.schema);
+    throw await explainChangeError(error, owner, refused);
   });
+}
+
+/** The definition that a change makes. Throws `400 validation` with everything that is wrong in it. */
+function definitionAfter(
+  before: CollectionDefinition,
+  { declared, drop, collections }: Pick<Alteration, 'declared' | 'drop'> & {
+    collections: ReadonlyMap<string, CollectionDefinition>;
+  },
+): TableDefinition {
+  const { fields, errors } = ownFields(before.kind, declared.fields);
+  const refused = [
+    ...identityErrors(before, declared),
+    ...errors,
+    ...changeErrors(before.fields, fields, drop),
+    ...targetErrors(fields, new Set(collections.keys())),
+    ...declared.indexes === undefined
+      ? keptIndexErrors(before.indexes, fields)
+      : indexErrors(declared.indexes, fields),
+  ];
+  if (refused.length > 0) failValidation(refused);
+  return { fields, indexes: declared.indexes ?? before.indexes };
 }
 
 function identityErrors(before: CollectionDefinition, { id, kind }: ChangedCollection): FieldError[] {
@@ -98,32 +124,21 @@ function changeErrors(before: readonly Field[], after: readonly Field[], drop: b
   return errors;
 }
 
-/** Turns a failure that existing records cause into `409 conflict`. */
-function explained(error: unknown, id: string, fields: readonly Field[]): unknown {
-  if (!(error instanceof StorageError)) return error;
-  if (error.failure === 'conflict') {
-    const field = fields.find(({ name }) => attachmentName('unique', id, name) === error.constraint);
-    const reason = 'cannot be unique, because records have the same value';
-    const errors = field === undefined ? [] : [{ field: `schema.fields.${field.name}.unique`, reason }];
-    return new ApiError('conflict', `${field?.name ?? id}: ${reason}`, [], { errors });
-  }
-  return error.failure === 'invalid'
-    ? new ApiError('conflict', `${id}: a value is too long to be indexed, or there have been too many fields`)
-    : error;
-}
-
-function differences(before: readonly Field[], after: readonly Field[]): Record<string, unknown> {
-  const old = new Map(before.map((field) => [field.name, field]));
-  const kept = new Set(after.map(({ name }) => name));
-  const changed = after.filter((field) => {
+function differences(before: TableDefinition, after: TableDefinition): Record<string, unknown> {
+  const old = new Map(before.fields.map((field) => [field.name, field]));
+  const kept = new Set(after.fields.map(({ name }) => name));
+  const changed = after.fields.filter((field) => {
     const other = old.get(field.name);
     return other !== undefined && !isDeepStrictEqual(other, field);
   });
   return {
-    added: after.filter(({ name }) => !old.has(name)).map(({ name }) => name),
-    dropped: before.filter(({ name }) => !kept.has(name)).map(({ name }) => name),
+    added: after.fields.filter(({ name }) => !old.has(name)).map(({ name }) => name),
+    dropped: before.fields.filter(({ name }) => !kept.has(name)).map(({ name }) => name),
     changed: changed.map(({ name }) => name),
     from: changed.map(({ name }) => old.get(name)),
     to: changed,
+    ...(isDeepStrictEqual(before.indexes, after.indexes)
+      ? {}
+      : { indexes: { from: before.indexes, to: after.indexes } }),
   };
 }

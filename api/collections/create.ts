@@ -1,7 +1,7 @@
 // Creates a collection: checks its declaration, then writes table, definition and audit entry.
 import { insertCollection } from '../../storage/app/collections.ts';
-import type { AppDefinition, Field } from '../../storage/definition.ts';
-import { createTable } from '../../storage/app/tables.ts';
+import type { AppDefinition, CollectionIndex, Field } from '../../storage/definition.ts';
+import { createTable } from '../../storage/app/alter/table.ts';
 import type { Deps } from '../deps.ts';
 import { quotaExceeded, quotaLimit } from '../usage/quota.ts';
 import { fail, failTaken, failValidation, type FieldError } from '../errors.ts';
@@ -10,6 +10,7 @@ import { type CollectionResponse, showCollection } from './response.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { fieldErrors } from './define.ts';
 import { ownFields } from './implied.ts';
+import { indexErrors } from './indexes.ts';
 import { collectionNameFault } from './names.ts';
 import { requireIndexLimit, withinSizeLimit } from './size-limit.ts';
 import { targetErrors } from './targets.ts';
@@ -19,6 +20,7 @@ export interface NewCollection {
   id: string;
   kind?: 'base' | 'auth' | 'view' | undefined;
   fields: readonly Field[];
+  indexes?: readonly CollectionIndex[] | undefined;
 }
 
 /** Whatever `quota.collections` allows: all definitions of an app are read and cached together. */
@@ -33,10 +35,15 @@ export async function createCollection(
   app: AppDefinition,
   { declared, by }: { declared: NewCollection; by: Caller },
 ): Promise<CollectionResponse> {
-  const { id } = declared;
+  const { id, indexes = [] } = declared;
   const kind = declared.kind === 'auth' ? 'auth' : 'base';
   const { fields, errors: implied } = ownFields(kind, declared.fields);
-  const errors = [...identityErrors(declared), ...fieldErrors(declared.fields), ...implied];
+  const errors = [
+    ...identityErrors(declared),
+    ...fieldErrors(declared.fields),
+    ...implied,
+    ...indexErrors(indexes, fields),
+  ];
   if (errors.length > 0) failValidation(errors);
   const quota = await quotaLimit(deps.policies, 'quota.collections', {
     workspace: app.workspace.id,
@@ -52,12 +59,15 @@ export async function createCollection(
       }
       const missing = targetErrors(fields, new Set([...collections.keys(), id]));
       if (missing.length > 0) failValidation(missing);
-      requireIndexLimit(collections, { id, fields });
+      requireIndexLimit(collections, { id, fields, indexes });
       const { now } = by;
-      await withinSizeLimit({ sql, schema }, () => insertCollection(sql, schema, { id, kind, fields, now }));
-      await createTable(sql, { schema, collection: id }, { kind, fields });
+      await withinSizeLimit(
+        { sql, schema },
+        () => insertCollection(sql, schema, { id, kind, fields, indexes, now }),
+      );
+      await createTable(sql, { schema, collection: id }, { kind, fields, indexes });
       await audit('collection_create', id, { kind, fields: fields.map(({ name }) => name) });
-      return showCollection({ id, kind, fields, created_at: now, updated_at: now });
+      return showCollection({ id, kind, fields, indexes, created_at: now, updated_at: now });
     },
   });
 }

@@ -15,6 +15,7 @@ import {
   type Schema,
   string,
 } from '../contract/schema.ts';
+import { indexesSchema } from './indexes.ts';
 import { fieldNameFault } from './names.ts';
 
 const maxFields = 500;
@@ -43,15 +44,17 @@ export const collectionBody = object({
     id: string(),
     kind: optional(oneOf(['base', 'auth', 'view'])),
     fields: fieldsSchema,
+    indexes: optional(indexesSchema),
   }),
 });
 
-/** The body of a change, with the full list of fields. */
+/** The body of a change, with the full list of fields, and that of indexes unless these stay as they are. */
 export const collectionChangeBody = object({
   schema: object({
     id: optional(string()),
     kind: optional(oneOf(['base', 'auth', 'view'])),
     fields: fieldsSchema,
+    indexes: optional(indexesSchema),
   }),
 });
 

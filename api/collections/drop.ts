@@ -1,7 +1,7 @@
 // Drops a collection with all its records.
 import { deleteCollection } from '../../storage/app/collections.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
-import { dropTable } from '../../storage/app/tables.ts';
+import { dropTable } from '../../storage/app/alter/table.ts';
 import type { Caller } from '../audit/actor.ts';
 import { fail } from '../errors.ts';
 import { failNoCollection } from '../target.ts';

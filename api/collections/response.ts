@@ -1,32 +1,54 @@
 // Collections in responses.
-import type { CollectionDefinition, Field } from '../../storage/definition.ts';
+import type { CollectionDefinition, CollectionIndex, Field } from '../../storage/definition.ts';
 import { usersId } from '../../storage/workspace/identities.ts';
 import { fail } from '../errors.ts';
-import { array, object, oneOf, string, timestamp } from '../contract/schema.ts';
+import {
+  array,
+  described,
+  object,
+  oneOf,
+  optional,
+  type Schema,
+  string,
+  timestamp,
+} from '../contract/schema.ts';
 import { fieldResponse } from './define.ts';
 import { allFields } from './implied.ts';
+import { indexesSchema } from './indexes.ts';
+
+const indexesResponse: Schema<CollectionIndex[]> = indexesSchema;
 
 /** The schema of a collection. */
 export const collectionResponse = object({
-  schema: object({ id: string(), kind: oneOf(['base', 'auth']), fields: array(fieldResponse) }),
+  schema: object({
+    id: string(),
+    kind: oneOf(['base', 'auth']),
+    fields: array(fieldResponse),
+    indexes: described(optional(indexesResponse), 'Left out when there are none.'),
+  }),
   created_at: timestamp(),
   updated_at: timestamp(),
 });
 
 /** A collection in a response. */
 export interface CollectionResponse {
-  schema: { id: string; kind: 'base' | 'auth'; fields: Field[] };
+  schema: { id: string; kind: 'base' | 'auth'; fields: Field[]; indexes?: CollectionIndex[] };
   created_at: Date;
   updated_at: Date;
 }
 
 /** The response for a definition. */
 export function showCollection(
-  { id, kind, fields, created_at, updated_at }: Omit<CollectionDefinition, 'version' | 'rules'>,
+  { id, kind, fields, indexes, created_at, updated_at }: Omit<CollectionDefinition, 'version' | 'rules'>,
 ): CollectionResponse {
   // jsonb does not keep the order of members.
   const ordered = allFields(kind, fields).map(({ name, kind, ...settings }) => ({ name, kind, ...settings }));
-  return { schema: { id, kind, fields: ordered }, created_at, updated_at };
+  const declared = indexes.map(({ fields, ...settings }) => ({ fields, ...settings }));
+  return {
+    schema: { id, kind, fields: ordered, ...(declared.length === 0 ? {} : { indexes: declared }) },
+    created_at,
+    updated_at,
+  };
 }
 
 /** Returns a declared collection. Throws `404` for `users`, which is built in and cannot be changed. */

@@ -1,7 +1,6 @@
 // The size limits of the declarations of an app's collections.
 import { definitionBytes } from '../../storage/app/collections.ts';
-import type { Field } from '../../storage/definition.ts';
-import { hasIndex } from '../../storage/app/tables.ts';
+import { countIndexes, type TableDefinition } from '../../storage/app/alter/attachments.ts';
 import { fail } from '../errors.ts';
 import type { CollectionChangeScope } from './change.ts';
 
@@ -17,12 +16,12 @@ const maxIndexes = 2_000;
 /** Throws `409 conflict` for a change that adds indexes above the limit. */
 export function requireIndexLimit(
   collections: CollectionChangeScope['collections'],
-  { id, fields }: { id: string; fields: readonly Field[] },
+  { id, ...after }: TableDefinition & { id: string },
 ): void {
-  const indexesOf = (some: readonly Field[] = []) => some.filter(hasIndex).length;
-  const more = indexesOf(fields) - indexesOf(collections.get(id)?.fields);
+  const current = collections.get(id);
+  const more = countIndexes(after) - (current === undefined ? 0 : countIndexes(current));
   if (more <= 0) return;
-  const before = [...collections.values()].reduce((sum, { fields }) => sum + indexesOf(fields), 0);
+  const before = [...collections.values()].reduce((sum, collection) => sum + countIndexes(collection), 0);
   if (before + more <= maxIndexes) return;
   fail('conflict', `all collections of the app together would have more than ${maxIndexes} indexes`);
 }

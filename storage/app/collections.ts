@@ -1,6 +1,6 @@
 // Rows of an app's `_collections`: the definitions of its collections.
 import { collectionRules } from './access-rules.ts';
-import type { CollectionDefinition, CollectionKind, Field } from '../definition.ts';
+import type { CollectionDefinition, CollectionIndex, CollectionKind, Field } from '../definition.ts';
 import type { Sql } from '../connections/pool.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 
@@ -8,13 +8,14 @@ import { quoteIdentifier } from '../sql/quote.ts';
 export interface CollectionChange {
   id: string;
   fields: readonly Field[];
+  indexes: readonly CollectionIndex[];
   now: Date;
 }
 
 /** The timeout of one statement that changes a table, in milliseconds. An index over a large table takes long. */
 export const changeTimeoutMs = 60_000;
 
-const columns = 'id, kind, fields, version, created_at, updated_at';
+const columns = 'id, kind, fields, indexes, version, created_at, updated_at';
 
 function collectionsTable(schema: string): string {
   return `${quoteIdentifier(schema)}._collections`;
@@ -31,10 +32,12 @@ export async function selectCollections(sql: Sql, schema: string): Promise<Colle
   ];
 }
 
-/** The size of the fields of all collections of an app together, as JSON, in bytes. */
+/** The size of the fields and indexes of all collections of an app together, as JSON, in bytes. */
 export async function definitionBytes(sql: Sql, schema: string): Promise<number> {
   const [row] = await sql.unsafe<{ size: number }[]>(
-    `select coalesce(sum(octet_length(fields::text)), 0)::float8 as size from ${collectionsTable(schema)}`,
+    `select coalesce(sum(octet_length(fields::text) + octet_length(indexes::text)), 0)::float8 as size from ${
+      collectionsTable(schema)
+    }`,
   );
   return row?.size ?? 0;
 }
@@ -55,26 +58,26 @@ export async function lockCollections(sql: Sql, schema: string): Promise<void> {
 export async function insertCollection(
   sql: Sql,
   schema: string,
-  { id, kind, fields, now }: CollectionChange & { kind: CollectionKind },
+  { id, kind, fields, indexes, now }: CollectionChange & { kind: CollectionKind },
 ): Promise<boolean> {
   const inserted = await sql.unsafe(
     `insert into ${collectionsTable(schema)} (${columns})
-     values ($1, $2, $3::text::jsonb, floor(random() * 1000000000), $4, $4) on conflict (id) do nothing`,
-    [id, kind, JSON.stringify(fields), now],
+     values ($1, $2, $3::text::jsonb, $4::text::jsonb, floor(random() * 1000000000), $5, $5) on conflict (id) do nothing`,
+    [id, kind, JSON.stringify(fields), JSON.stringify(indexes), now],
   );
   return inserted.count === 1;
 }
 
-/** Replaces the fields of a definition and increments its version. */
+/** Replaces the fields and indexes of a definition and increments its version. */
 export async function updateCollection(
   sql: Sql,
   schema: string,
-  { id, fields, now }: CollectionChange,
+  { id, fields, indexes, now }: CollectionChange,
 ): Promise<void> {
   await sql.unsafe(
     `update ${collectionsTable(schema)}
-     set fields = $2::text::jsonb, version = version + 1, updated_at = $3 where id = $1`,
-    [id, JSON.stringify(fields), now],
+     set fields = $2::text::jsonb, indexes = $3::text::jsonb, version = version + 1, updated_at = $4 where id = $1`,
+    [id, JSON.stringify(fields), JSON.stringify(indexes), now],
   );
 }
 

@@ -51,6 +51,7 @@ export function usersCollection(app: AppDefinition): CollectionDefinition {
       id: usersId,
       kind: 'base',
       fields: userFields,
+      indexes: [],
       version: 0,
       rules: {},
       created_at,

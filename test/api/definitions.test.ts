@@ -171,6 +171,7 @@ async function declareMuch({ database, schema }: Tenant): Promise<string> {
   const change = {
     id: 'much',
     fields: [{ name: 'choice', kind: 'select', options }],
+    indexes: [],
     now: new Date(),
   } as const;
   const connection = storage.databases.appOwner(database, schema);

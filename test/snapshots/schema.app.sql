@@ -17,6 +17,7 @@ table _collections
   version integer not null
   created_at timestamp with time zone not null
   updated_at timestamp with time zone not null
+  indexes jsonb not null default '[]'::jsonb
   constraint _collections_pkey PRIMARY KEY (id)
 
 table _files

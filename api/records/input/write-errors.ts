@@ -15,12 +15,13 @@ export function missingTarget({ fields }: RecordPlan, name: string): FieldError 
 /** The error of the response to a write that failed. An error that is not about the record is returned as it is. */
 export function explainWriteError(error: unknown, plan: RecordPlan): unknown {
   if (!(error instanceof StorageError)) return error;
-  const field = plan.constraintField(error.constraint);
+  const fields = plan.constraintFields(error.constraint);
+  const [field] = fields;
   switch (error.failure) {
     case 'conflict':
       return field === undefined
         ? failTaken('id', `a record with this id already exists in "${plan.collection}"`)
-        : fieldsError('conflict', [{ field, reason: 'another record has this value', code: 'taken' }]);
+        : fieldsError('conflict', takenErrors(fields));
     case 'missing_reference':
       return field === undefined
         ? new ApiError('validation', 'a relation: there is no record with this id')
@@ -35,4 +36,12 @@ export function explainWriteError(error: unknown, plan: RecordPlan): unknown {
     case 'serialization':
       return error;
   }
+}
+
+/** The errors for values that another record has, which no two may have in these fields together. */
+function takenErrors(fields: readonly string[]): FieldError[] {
+  const reason = fields.length === 1
+    ? 'another record has this value'
+    : `another record has the same values in ${fields.join(', ')}`;
+  return fields.map((field) => ({ field, reason, code: 'taken' }));
 }

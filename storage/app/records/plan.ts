@@ -66,7 +66,7 @@ export class RecordPlan {
   readonly #counts = new Statements(countText);
   readonly #filteredCounts = new Statements(countText);
   readonly #aggregates = new Statements(countText);
-  readonly #constraints: ReadonlyMap<string, string>;
+  readonly #constraints: ReadonlyMap<string, readonly string[]>;
 
   constructor(schema: string, definition: CollectionDefinition) {
     const { id, kind, fields, version } = definition;
@@ -100,9 +100,9 @@ export class RecordPlan {
     return this.#positions.has(name) || this.isProfile && isUserField(name);
   }
 
-  /** The field that a unique or reference constraint is on; undefined for the primary key and anything else. */
-  constraintField(constraint: string | undefined): string | undefined {
-    return constraint === undefined ? undefined : this.#constraints.get(constraint);
+  /** The fields that a constraint or a unique index is on; none for the primary key and anything else. */
+  constraintFields(constraint: string | undefined): readonly string[] {
+    return constraint === undefined ? [] : this.#constraints.get(constraint) ?? [];
   }
 
   /** Inserts a record: `$1` id, `$2` the time, then all values. A condition is tested on the record as it would be stored. */

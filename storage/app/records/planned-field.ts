@@ -2,7 +2,7 @@
 import type { CollectionDefinition, Field } from '../../definition.ts';
 import type { StoredValue, ValueReader } from '../fields/kind.ts';
 import { kinds } from '../fields/kinds.ts';
-import { attachmentName } from '../tables.ts';
+import { attachmentName, indexName } from '../tables.ts';
 
 /** A field with everything that does not depend on the request. */
 export interface PlannedField {
@@ -20,14 +20,17 @@ export function planField(field: Field): PlannedField {
   return { field, read, fallback: reading !== undefined && 'value' in reading ? reading.value : null };
 }
 
-/** The names of fields by the unique and reference constraints on them. */
-export function constraintFields({ id, kind, fields }: CollectionDefinition): ReadonlyMap<string, string> {
-  const constraints = new Map<string, string>();
+/** The names of fields by the unique and reference constraints on them, and by the unique indexes over them. */
+export function constraintFields(
+  { id, kind, fields, indexes }: CollectionDefinition,
+): ReadonlyMap<string, readonly string[]> {
+  const constraints = new Map<string, readonly string[]>();
   for (const { name } of fields) {
-    constraints.set(attachmentName('unique', id, name), name);
-    constraints.set(attachmentName('reference', id, name), name);
+    constraints.set(attachmentName('unique', id, name), [name]);
+    constraints.set(attachmentName('reference', id, name), [name]);
   }
+  for (const index of indexes) constraints.set(indexName(id, index), index.fields);
   // A profile has the id of its user. Callers know the user by the email.
-  if (kind === 'auth') constraints.set(attachmentName('primary', id, 'id'), 'email');
+  if (kind === 'auth') constraints.set(attachmentName('primary', id, 'id'), ['email']);
   return constraints;
 }

@@ -14,7 +14,13 @@ it('an app has at most 1,000 collections, and says so', async () => {
   const { workspace, id, schema } = await app.definition();
   await app.deps.databases.appOwner(workspace.database, schema).run(async (sql) => {
     for (let number = 1; number < 1_000; number++) {
-      await insertCollection(sql, schema, { id: `c${number}`, kind: 'base', fields: [], now: created });
+      await insertCollection(sql, schema, {
+        id: `c${number}`,
+        kind: 'base',
+        fields: [],
+        indexes: [],
+        now: created,
+      });
     }
   });
   await app.deps.definitions.invalidate(workspace.id, id);
@@ -56,10 +62,10 @@ it('the collections of an app have 2,000 indexes at most beside those of ids, an
     await own.deps.databases.appOwner(workspace.database, schema).run(async (sql) => {
       for (const some of ['first', 'second', 'third']) {
         const fields = numbers(500, { unique: true });
-        await insertCollection(sql, schema, { id: some, kind: 'base', fields, now: created });
+        await insertCollection(sql, schema, { id: some, kind: 'base', fields, indexes: [], now: created });
       }
       const fields = numbers(498, { index: true });
-      await insertCollection(sql, schema, { id: 'fourth', kind: 'base', fields, now: created });
+      await insertCollection(sql, schema, { id: 'fourth', kind: 'base', fields, indexes: [], now: created });
     });
     await own.deps.definitions.invalidate(workspace.id, id);
     const refused = { code: 'conflict', message: expect.stringContaining('more than 2000 indexes') };

@@ -17,6 +17,7 @@ function collectionOf(
   return {
     id,
     kind: 'base',
+    indexes: [],
     version: 1,
     rules: { get: rule, list: rule },
     created_at: now,

@@ -44,6 +44,7 @@ function targetWith(list: AccessRule): RuledTarget {
       { name: 'note', kind: 'text' },
       { name: 'due', kind: 'datetime' },
     ],
+    indexes: [],
     version: 1,
     rules: { list },
     ...times,

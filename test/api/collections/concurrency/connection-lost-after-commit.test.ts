@@ -52,7 +52,8 @@ it('is in effect once it is answered 503', async () => {
   const now = new Date();
   const changing = changeCollections({ databases, definitions, newId: randomUUID, now: () => now }, app, {
     by: { principal: master, origin: { requestId: '', ip: '', userAgent: '' }, now },
-    work: ({ sql, schema }) => insertCollection(sql, schema, { id: 'notes', kind: 'base', fields: [], now }),
+    work: ({ sql, schema }) =>
+      insertCollection(sql, schema, { id: 'notes', kind: 'base', fields: [], indexes: [], now }),
   });
   await expect(changing).rejects.toMatchObject({ failure: 'unavailable' });
   expect([...(await find()).collections.keys()]).toEqual(['notes']);

@@ -16,6 +16,7 @@ function targetWith(filter: string, created_at = instant) {
     id: 'posts',
     kind: 'base',
     fields: [],
+    indexes: [],
     version: 1,
     rules: { list, get: list },
     ...times,
@@ -133,7 +134,15 @@ describe('callers share a view', () => {
     };
     const definitions = Object.entries(rules).map(([id, rules]): [string, CollectionDefinition] => [
       id,
-      { id, kind: 'base', fields: app.collections.get(id)?.fields ?? [], rules, version, ...times },
+      {
+        id,
+        kind: 'base',
+        fields: app.collections.get(id)?.fields ?? [],
+        indexes: [],
+        rules,
+        version,
+        ...times,
+      },
     ]);
     const collections = new Map([...app.collections, ...definitions]);
     const target = { app: { ...app, collections }, collection: collections.get('posts') };

@@ -10,7 +10,16 @@ import { StorageError } from '../../../../storage/errors.ts';
 import type { StoredRecord } from '../../../../storage/app/records/plan.ts';
 
 function collectionOf(id: string, fields: Field[], kind: 'base' | 'auth' = 'base'): CollectionDefinition {
-  return { id, kind, fields, rules: {}, version: 1, created_at: new Date(0), updated_at: new Date(0) };
+  return {
+    id,
+    kind,
+    fields,
+    indexes: [],
+    rules: {},
+    version: 1,
+    created_at: new Date(0),
+    updated_at: new Date(0),
+  };
 }
 
 const image: Field = { name: 'image', kind: 'file' };

@@ -18,7 +18,8 @@ import { quoteIdentifier } from '../../../../storage/sql/quote.ts';
 import { selectPassing } from '../../../../storage/app/records/passing.ts';
 import { planFor, type StoredRecord } from '../../../../storage/app/records/plan.ts';
 import { insertRecord } from '../../../../storage/app/records/records.ts';
-import { attachmentName, createTable, qualified } from '../../../../storage/app/tables.ts';
+import { createTable } from '../../../../storage/app/alter/table.ts';
+import { attachmentName, qualified } from '../../../../storage/app/tables.ts';
 import { openPool, usersTable } from './users-table.ts';
 
 const schema = 'filtered app';
@@ -59,7 +60,7 @@ export function appOf(declared: Readonly<Record<string, readonly Field[]>> = col
   const times = { created_at: written, updated_at: written };
   const definitions = Object.entries(declared).map(([id, fields]): [string, CollectionDefinition] => [
     id,
-    { id, kind: 'base', fields, version: 1, rules: {}, ...times },
+    { id, kind: 'base', fields, indexes: [], version: 1, rules: {}, ...times },
   ]);
   const workspace = { id: 'w', name: 'W', database: 'w_0', ...times };
   return { workspace, id: 'a', name: 'A', schema, collections: new Map(definitions), ...times };

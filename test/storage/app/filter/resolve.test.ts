@@ -152,6 +152,7 @@ describe('filter.hidden-columns', () => {
     const collection: CollectionDefinition = {
       id: 'logins',
       kind: 'base',
+      indexes: [],
       version: 1,
       rules: {},
       fields: [{ name: 'password_hash', kind: 'text' }],

@@ -9,6 +9,7 @@ const collection: CollectionDefinition = {
   kind: 'base',
   fields: [{ name: 'meta', kind: 'json' }, { name: 'size', kind: 'number' }],
   rules: {},
+  indexes: [],
   version: 1,
   created_at: new Date(0),
   updated_at: new Date(0),

@@ -1,0 +1,51 @@
+// Errors for changes of a collection that its records do not admit.
+import { countDuplicates } from '../../storage/app/alter/duplicates.ts';
+import type { TableDefinition } from '../../storage/app/alter/attachments.ts';
+import { attachmentName, indexName } from '../../storage/app/tables.ts';
+import type { Connection } from '../../storage/connections/pool.ts';
+import { StorageError } from '../../storage/errors.ts';
+import { ApiError, type FieldError } from '../errors.ts';
+
+/** A change that failed: the collection, and what it would have become. */
+export interface RefusedChange extends TableDefinition {
+  schema: string;
+  id: string;
+}
+
+/** Turns a failure that existing records cause into `409 conflict`; any other error is returned as it is. */
+export async function explainChangeError(
+  error: unknown,
+  connection: Connection,
+  change: RefusedChange,
+): Promise<unknown> {
+  if (!(error instanceof StorageError)) return error;
+  if (error.failure === 'conflict') return await explainDuplicates(error, connection, change);
+  return error.failure === 'invalid'
+    ? new ApiError(
+      'conflict',
+      `${change.id}: a value is too long to be indexed, or there have been too many fields`,
+    )
+    : error;
+}
+
+async function explainDuplicates(
+  { constraint }: StorageError,
+  connection: Connection,
+  { schema, id, fields, indexes }: RefusedChange,
+): Promise<ApiError> {
+  const field = fields.find(({ name }) => attachmentName('unique', id, name) === constraint);
+  const position = indexes.findIndex((index) => indexName(id, index) === constraint);
+  const names = field === undefined ? indexes[position]?.fields : [field.name];
+  if (names === undefined) return new ApiError('conflict', `${id}: cannot be unique`);
+  // The number is for people. It may have changed, and counting may take too long.
+  const [counting] = await Promise.allSettled([
+    connection.run((sql) => countDuplicates(sql, { schema, collection: id }, names)),
+  ]);
+  const records = counting.status === 'rejected' || counting.value === 0
+    ? 'records have'
+    : `${counting.value} records have`;
+  const reason = `cannot be unique, because ${records} the same ${names.length === 1 ? 'value' : 'values'}`;
+  const path = field === undefined ? `schema.indexes.${position}` : `schema.fields.${field.name}.unique`;
+  const errors: FieldError[] = [{ field: path, reason }];
+  return new ApiError('conflict', `${names.join(', ')}: ${reason}`, [], { errors });
+}

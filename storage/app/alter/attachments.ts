@@ -1,0 +1,87 @@
+// The constraints and indexes of a table: those of its fields, and those over several fields.
+import type { CollectionDefinition, CollectionIndex, Field } from '../../definition.ts';
+import { quoteIdentifier } from '../../sql/quote.ts';
+import { pointsTo } from '../fields/kinds.ts';
+import { attachmentName, indexName, qualified, type TableName } from '../tables.ts';
+
+/** The parts of a definition that its table has. */
+export type TableDefinition = Pick<CollectionDefinition, 'fields' | 'indexes'>;
+
+/** One constraint or index, as the statements that make and remove it. */
+export interface Attached {
+  add: string;
+  remove: string;
+}
+
+/** All constraints and indexes of a table, besides those of its id. */
+export function attachments(table: TableName, { fields, indexes }: TableDefinition): Attached[] {
+  return [
+    ...fields.flatMap((field) => fieldAttachments(table, field)),
+    ...indexes.map((index) => indexAttachment(table, index)),
+  ];
+}
+
+/** The number of indexes that a table has, without that of its id. */
+export function countIndexes({ fields, indexes }: TableDefinition): number {
+  return fields.filter(hasIndex).length + indexes.length;
+}
+
+/** True when a field has an index, a unique one included. */
+function hasIndex(field: Field): boolean {
+  // To delete a record, PostgreSQL searches for references to it: without an index, in the whole table.
+  return field.unique === true || field.index === true || pointsTo(field) !== undefined;
+}
+
+function fieldAttachments(table: TableName, field: Field): Attached[] {
+  const attached: Attached[] = [];
+  if (field.unique === true) attached.push(uniqueConstraint(table, field));
+  else if (hasIndex(field)) attached.push(fieldIndex(table, field));
+  const target = pointsTo(field);
+  if (target !== undefined) attached.push(foreignKey(table, field, target));
+  return attached;
+}
+
+function uniqueConstraint(table: TableName, field: Field): Attached {
+  const name = quoteIdentifier(attachmentName('unique', table.collection, field.name));
+  const column = quoteIdentifier(field.name);
+  return {
+    add: `alter table ${qualified(table)} add constraint ${name} unique (${column})`,
+    remove: `alter table ${qualified(table)} drop constraint ${name}`,
+  };
+}
+
+function fieldIndex(table: TableName, field: Field): Attached {
+  const index = attachmentName('index', table.collection, field.name);
+  return {
+    add: `create index ${quoteIdentifier(index)} on ${qualified(table)} (${quoteIdentifier(field.name)})`,
+    remove: `drop index ${quoteIdentifier(table.schema)}.${quoteIdentifier(index)}`,
+  };
+}
+
+function indexAttachment(table: TableName, index: CollectionIndex): Attached {
+  const name = quoteIdentifier(indexName(table.collection, index));
+  const columns = index.fields.map(quoteIdentifier).join(', ');
+  return {
+    add: `create ${index.unique === true ? 'unique ' : ''}index ${name} on ${qualified(table)} (${columns})`,
+    remove: `drop index ${quoteIdentifier(table.schema)}.${name}`,
+  };
+}
+
+function foreignKey(table: TableName, field: Field, collection: string): Attached {
+  const name = quoteIdentifier(attachmentName('reference', table.collection, field.name));
+  const target = collection === 'users' ? 'workspace.users' : qualified({ schema: table.schema, collection });
+  return {
+    add: `alter table ${qualified(table)} add constraint ${name} ` +
+      `foreign key (${quoteIdentifier(field.name)}) references ${target} (id) on delete ${onDelete(field)}`,
+    remove: `alter table ${qualified(table)} drop constraint ${name}`,
+  };
+}
+
+/**
+ * The second line of defence. The API does the same itself, record by record, because each is an event. Not `restrict`,
+ * which would refuse a record whose referrers are deleted in the same statement.
+ */
+function onDelete({ cascade_delete, required }: Field): string {
+  if (cascade_delete === true) return 'cascade';
+  return required === true ? 'no action' : 'set null';
+}
