@@ -173,6 +173,8 @@ export interface CustomRequest {
   requestId: string;
   /** The app, for a request at its own origin; undefined for one at that of the server. */
   appHost: AppHost | undefined;
+  /** Serves a path, still encoded, that no hook has registered: at the origin of an app, with its static files. */
+  serveOther?: (path: string) => Promise<void>;
 }
 
 /** The latest log lines of an app's hooks. */

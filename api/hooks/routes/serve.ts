@@ -30,8 +30,12 @@ export async function serveCustom(
   const { cookie_prefix: cookiePrefix } = deps.config.http;
   const registrations = hooks.registrations ?? await hooks.loadRegistrations();
   const method = req.method ?? 'GET';
-  const match = registrations.matchRoute(method, customPath(req));
-  if (match === undefined) fail('not_found', 'no hook has registered this route');
+  const path = customPath(req);
+  const match = registrations.matchRoute(method, path);
+  if (match === undefined) {
+    if (request.serveOther !== undefined) return await request.serveOther(path);
+    fail('not_found', 'no hook has registered this route');
+  }
   if (registrations.broken.some(({ routes }) => routes.includes(match.route))) await refuseBroken(hooks);
   // Spelled while it is its turn, and not when the hooks have one.
   const body = method === 'GET' || method === 'HEAD' ? null : encodeBody(await request.body());
