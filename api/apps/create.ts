@@ -24,7 +24,15 @@ import { quotaExceeded, quotaLimit } from '../usage/quota.ts';
 type CreateDeps =
   & Pick<
     Deps,
-    'databases' | 'observe' | 'policies' | 'policyCache' | 'provisioning' | 'revocations' | 'newId' | 'now'
+    | 'databases'
+    | 'observe'
+    | 'policies'
+    | 'policyCache'
+    | 'provisioning'
+    | 'revocations'
+    | 'upkeep'
+    | 'newId'
+    | 'now'
   >
   & { config: Pick<Config, 'hooks'> };
 
@@ -65,6 +73,7 @@ export async function createApp(
   if (left.revocation !== undefined) deps.revocations.apply([left.revocation]);
   if (left.policies) deps.policyCache.onChange({ kind: 'policies', workspace: workspace.id });
   databases.warmApp(database, app.schema);
+  deps.upkeep.refillApp(database);
   // The app is made by now, and its first use loads them as well.
   void loadEarlyFiles(deps, { id, workspace })
     .catch(logFailure(deps, 'load hooks from before their app'));

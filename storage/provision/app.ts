@@ -82,9 +82,9 @@ function rolesText(
     createRoleText(tenantRole(provisioning, name, { database, group }))
   );
   const names = roles.map(({ name }) => quoteIdentifier(name)).join(', ');
-  return `${made.join('\n')}
+  // The provisioner may become the roles that it makes from now on; a grant for it would be one more walk.
+  return `set local createrole_self_grant = 'set'; ${made.join('\n')}
     grant ${quoteIdentifier(database)} to ${names} with inherit false, set false;
-    grant ${names} to current_user with inherit false, set true;
     grant connect on database ${quoteIdentifier(database)} to ${names};`;
 }
 

@@ -1,14 +1,14 @@
 // Makes a workspace's database: a clone of the migrated template, the one role that may connect to it, a first app.
-import { insertSpareApp } from '../workspace/apps.ts';
+import { insertSpareApp, peekSpareApp } from '../workspace/apps.ts';
 import { StorageError } from '../errors.ts';
 import { opaqueName } from '../sql/ids.ts';
 import type { Sql } from '../connections/pool.ts';
-import { currentVersions, lockDatabase, type Provisioning, tenantRole } from './cluster.ts';
+import { currentVersions, lockDatabase, type Provisioning, tenantRole, tryLockDatabase } from './cluster.ts';
 import { createAppSchema } from './app.ts';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.ts';
 import { limitDatabaseText } from './database-limits.ts';
 import { createRoleText, type TenantRole } from './roles.ts';
-import { markSpare, type TenantVersions } from '../control/tenant-databases.ts';
+import { isAssigned, markSpare, type TenantVersions } from '../control/tenant-databases.ts';
 
 /**
  * Makes a complete workspace database, leaves it as a spare, and returns its opaque name. Its row is committed first,
@@ -37,6 +37,21 @@ export async function makeDatabase(provisioning: Provisioning): Promise<string> 
     if (!await markSpare(sql, name)) throw new StorageError('unavailable', 'the new database was taken back');
   });
   return name;
+}
+
+/**
+ * Makes the schema of a workspace's next app, unless there is one. The more roles there are in the cluster, the longer
+ * PostgreSQL takes to make one more, and no request should wait for that. The lock keeps the reaper from dropping the database
+ * meanwhile, which would not see the new roles.
+ */
+export async function refillSpareApp(provisioning: Provisioning, database: string): Promise<void> {
+  const { databases } = provisioning;
+  await databases.onOwnConnection(async (sql) => {
+    if (!await tryLockDatabase(sql, database) || !await isAssigned(sql, database)) return;
+    await databases.provisioner(database).transaction(async (tenant) => {
+      if (await peekSpareApp(tenant) === undefined) await makeSpareApp(tenant, provisioning, database);
+    });
+  });
 }
 
 /** Several statements, which run in one implicit transaction when they are sent as one. */

@@ -1,6 +1,6 @@
-// The background worker of a process: it reaps, then keeps a few workspace databases ready. Requests never wait for it.
+// The background worker of a process: it makes the next apps of workspaces, reaps, then keeps a few workspace databases ready. Requests never wait for it.
 import { currentVersions, type Provisioning } from './cluster.ts';
-import { makeDatabase } from './database.ts';
+import { makeDatabase, refillSpareApp } from './database.ts';
 import { reap } from './reaper.ts';
 import { countSpares } from '../control/tenant-databases.ts';
 
@@ -27,6 +27,8 @@ export class Upkeep {
   #soon: NodeJS.Timeout | undefined;
   #pause = firstRetryMs;
   #stopped = false;
+  /** Databases of workspaces whose spare app was taken. */
+  readonly #withoutApp = new Set<string>();
 
   constructor(options: UpkeepOptions) {
     this.#options = options;
@@ -55,6 +57,12 @@ export class Upkeep {
     });
   }
 
+  /** Makes the next app of a workspace soon, as the one that was ready is taken. */
+  refillApp(database: string): void {
+    this.#withoutApp.add(database);
+    this.poke('soon');
+  }
+
   /** Waits until nothing is left to do, or a round has failed. */
   async settled(): Promise<void> {
     if (this.#soon !== undefined) this.poke();
@@ -72,6 +80,12 @@ export class Upkeep {
 
   async #work(): Promise<void> {
     const { provisioning: { databases }, removeBlobs, onReaped } = this.#options;
+    // Before the reaper, which leaves a database alone that an app is being made in.
+    for (const database of this.#withoutApp) {
+      this.#withoutApp.delete(database);
+      // Whoever wants an app where this failed makes it then.
+      if (!this.#stopped) await this.#succeeds(refillSpareApp(this.#options.provisioning, database));
+    }
     const reaped = await this.#succeeds(reap({ databases, removeBlobs, onReaped }));
     const refilled = await this.#succeeds(this.#refill());
     if (reaped && refilled) {

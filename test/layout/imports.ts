@@ -44,6 +44,7 @@ const layers = [
  */
 const homes: Readonly<Record<string, RegExp>> = {
   postgres: /^storage\//,
+  mrmime: /^api\/files\/public\/serve\.ts$/,
   superstruct: /^api\/contract\/schema\.ts$/,
   h3: /^api\/(main|app|contract\/route)\.ts$|^api\/(pipeline|http)\//,
   rou3: /^api\/http\/router\.ts$/,

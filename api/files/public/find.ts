@@ -20,13 +20,13 @@ export interface PublicFile {
 }
 
 /** The result of a search. `folder` is a folder with a page of its own, asked for without the slash at its end. */
-export type Found = PublicFile | 'folder' | undefined;
+export type PublicPath = PublicFile | 'folder' | undefined;
 
 /**
  * Finds a file by the path of a request, still percent-encoded, without the slash at its beginning. A path that ends in a
  * slash names the `index.html` of the folder. Names that begin with a dot are never found.
  */
-export async function findPublic(root: string, path: string): Promise<Found> {
+export async function findPublic(root: string, path: string): Promise<PublicPath> {
   const names = readNames(path);
   if (names === undefined) return undefined;
   const file = await openRegular(root, names);

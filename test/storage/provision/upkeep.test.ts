@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { currentVersions } from '../../../storage/provision/cluster.ts';
 import { makeDatabase } from '../../../storage/provision/database.ts';
-import { countSpares, takeSpare } from '../../../storage/control/tenant-databases.ts';
+import { countSpares, markDropping, takeSpare } from '../../../storage/control/tenant-databases.ts';
+import { takeSpareApp } from '../../../storage/workspace/apps.ts';
 import { Upkeep } from '../../../storage/provision/upkeep.ts';
 import { type OwnInstallation, ownInstallation } from '../../harness/database.ts';
 import { somebodyWaits } from '../../harness/waiting.ts';
@@ -29,6 +30,32 @@ it('keeps spares ready, on an idle server and after they are taken', async () =>
   upkeep.poke();
   await upkeep.settled();
   expect(await spares()).toBe(1);
+});
+
+it('makes the next app of a workspace whose ready one was taken, and one alone', async () => {
+  const { upkeep, databases, provisioning } = await own.open({ spares: 1 });
+  await upkeep.settled();
+  const versions = currentVersions(provisioning.migrations);
+  const database = await databases.control.run((sql) => takeSpare(sql, versions)) ?? '';
+  const provisioner = databases.provisioner(database);
+  const take = () => provisioner.run((sql) => takeSpareApp(sql, versions.app));
+  const first = await take();
+  expect([first, await take()]).toEqual([expect.stringMatching(/^a_/), undefined]);
+  for (let asked = 0; asked < 2; asked++) {
+    upkeep.refillApp(database);
+    await upkeep.settled();
+  }
+  const next = await take();
+  expect([next, await take()]).toEqual([expect.stringMatching(/^a_/), undefined]);
+  expect(next).not.toBe(first);
+  // Its roles go with the database, which is made while nobody has it.
+  upkeep.refillApp(database);
+  await databases.control.run((sql) => markDropping(sql, database));
+  await upkeep.settled();
+  const left = await databases.control.run((sql) =>
+    sql`select rolname from pg_roles where rolname like ${`${next}%`} or rolname = ${database}`
+  );
+  expect(left).toEqual([]);
 });
 
 it('holds no connection to a spare', async () => {
