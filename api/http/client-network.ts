@@ -12,3 +12,8 @@ export function networkOf(ip: string): string {
     : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
   return [...left, ...zeros, ...right].slice(0, 4).map((group) => parseInt(group, 16).toString(16)).join(':');
 }
+
+/** True for an address of the server's own machine, which no other machine can have (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3). */
+export function isLoopback(ip: string): boolean {
+  return /^(?:::ffff:)?127\.|^::1$/i.test(ip);
+}

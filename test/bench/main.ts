@@ -1,8 +1,9 @@
 // `npm run bench [name…]`: measures the real server and says what came of it. Flags: --quick, --profile, --rounds, --seconds,
 // --minutes (drift), --workspaces, --starts, --fleet (start), --tenants, --active,
-// --clients-each, --rows (audit), --only (neighbours), --beside (honest).
+// --clients-each, --apps, --rows (audit), --only (neighbours), --beside (honest).
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { benchApps } from './apps.ts';
 import { benchAudit } from './audit.ts';
 import { benchCreate, benchGet, benchHealthz, benchList } from './compared.ts';
 import { benchDrift } from './drift.ts';
@@ -36,6 +37,7 @@ const { values: flags, positionals: wanted } = parseArgs({
     tenants: { type: 'string', default: '1000' },
     active: { type: 'string', default: '100' },
     'clients-each': { type: 'string', default: '4' },
+    apps: { type: 'string', default: '10,100,500' },
     rows: { type: 'string', default: '1000000' },
     only: { type: 'string', default: '' },
     beside: { type: 'string' },
@@ -65,6 +67,7 @@ const benches: Record<string, () => Promise<Findings>> = {
   workspaces: () => benchWorkspaces({ workspaces: Number(flags.workspaces) }),
   logins: () => benchLogins({ rounds: pace.rounds, seconds: pace.seconds, tries: 200 }),
   files: () => benchFiles({ rounds: Math.min(pace.rounds, 3), seconds: pace.seconds }),
+  apps: () => benchApps({ steps: flags.apps.split(',').map(Number), rounds: pace.rounds }),
   audit: () => benchAudit({ rows: Number(flags.rows), rounds: pace.rounds * 5 }),
   hooks: () => benchHooks(pace),
   'fan-out': () => benchFanOut({ rounds: Math.min(pace.rounds, 5) }),

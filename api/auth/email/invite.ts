@@ -7,6 +7,7 @@ import { auditWorkspace } from '../../audit/write.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
 import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
+import type { PasswordClient } from '../passwords/passwords.ts';
 import { networkOf } from '../../http/client-network.ts';
 import { quotaLimit } from '../../usage/quota.ts';
 import { showUser, type User } from '../account/user-response.ts';
@@ -63,7 +64,7 @@ export async function acceptInvitation(
   const query = { purpose: 'invite', hash: hashToken(token), now } as const;
   // A hash is expensive, so an invalid token is refused before it.
   if (await connection.run((sql) => findToken(sql, query)) === undefined) refuseToken();
-  const client = { network: networkOf(origin.ip), isKnown: false };
+  const client: PasswordClient = { network: networkOf(origin.ip), turn: 'others' };
   const password_hash = await deps.passwords.hash(`users of ${workspace}`, password, client);
   const mostUsers = await quotaLimit(deps.policies, 'quota.users', at);
   const row = await connection.transaction(async (sql) => {

@@ -75,7 +75,7 @@ export async function confirmReset(
   if (await connection.run((sql) => findToken(sql, query)) === undefined) refuseToken();
   const hash = await deps.passwords.hash(`users of ${workspace.id}`, password, {
     network: networkOf(origin.ip),
-    isKnown: false,
+    turn: 'others',
   });
   await connection.transaction(async (sql) => {
     const { user, email } = await redeemMailed(sql, query);

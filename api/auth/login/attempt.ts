@@ -14,7 +14,7 @@ import { auditInSchema } from '../../audit/write.ts';
 import type { Deps } from '../../deps.ts';
 import { ApiError, fail } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
-import { networkOf } from '../../http/client-network.ts';
+import { isLoopback, networkOf } from '../../http/client-network.ts';
 import type { PasswordClient } from '../passwords/passwords.ts';
 import { readKnownClient } from './known-client.ts';
 import { normalizeAddress } from '../../../storage/sql/email-address.ts';
@@ -57,10 +57,13 @@ function countersOf(
   const known = readKnownClient(deps, subject, origin.knownClient);
   // The guesses of others do not lock out a client that has signed in before.
   if (known !== undefined) return [{ subject: `${subject}\n${known}`, limits: clientLimits }];
-  const network = networkOf(origin.ip);
+  const isLocal = isLoopback(origin.ip);
+  // A program may choose any address of 127.0.0.0/8.
+  const network = isLocal ? 'loopback' : networkOf(origin.ip);
   return [
     { subject: `${subject}\n${network}`, limits: clientLimits },
-    { subject, limits: nameLimits },
+    // Nor those who sign in on the server's own machine: an operator's way in from a new device, through SSH.
+    ...isLocal ? [] : [{ subject, limits: nameLimits }],
     ...proof === 'mailed code' ? [{ subject: `codes\n${network}`, limits: codeLimits }] : [],
   ];
 }
@@ -70,7 +73,8 @@ export function clientOf(
   deps: Pick<Deps, 'secrets'>,
   { subject, origin: { ip, knownClient } }: Pick<Attempt, 'subject' | 'origin'>,
 ): PasswordClient {
-  return { network: networkOf(ip), isKnown: readKnownClient(deps, subject, knownClient) !== undefined };
+  const isKnown = readKnownClient(deps, subject, knownClient) !== undefined;
+  return { network: networkOf(ip), turn: isKnown ? 'known' : isLoopback(ip) ? 'loopback' : 'others' };
 }
 
 /** The end of the last lock of an attempt's counters; undefined when there is none. */

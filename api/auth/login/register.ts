@@ -30,7 +30,7 @@ export async function registerUser(
   const mostUsers = await quotaLimit(deps.policies, 'quota.users', at);
   const password_hash = await deps.passwords.hash(`users of ${workspace.id}`, password, {
     network: networkOf(origin.ip),
-    isKnown: false,
+    turn: 'others',
   });
   const row = await deps.databases.workspace(workspace.database).transaction((sql) =>
     addUser(sql, deps, { ...user, password_hash, mostUsers, how: {}, origin })

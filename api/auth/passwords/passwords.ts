@@ -29,8 +29,8 @@ export type PasswordOwner = 'masters' | `admins of ${string}` | `users of ${stri
 export interface PasswordClient {
   /** As failures are counted by it. */
   network: string;
-  /** True when it has signed in before: it does not wait for those who have not. */
-  isKnown: boolean;
+  /** Those who have signed in before, and programs on the server's own machine, do not wait for all others. */
+  turn: 'known' | 'loopback' | 'others';
 }
 
 /** OWASP's choice for argon2id: 19 MiB, 2 passes, 1 lane. */
@@ -39,7 +39,7 @@ const prefix = `$argon2id$v=19$m=${parameters.memoryKib},t=${parameters.passes},
 /** A hash that no password matches. A check against it takes as long as against a real one. */
 const dummyHash = `${prefix}${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
-const noClient: PasswordClient = { network: '', isKnown: false };
+const noClient: PasswordClient = { network: '', turn: 'others' };
 
 const defaultLimits: PasswordLimits = {
   threads: availableParallelism(),
@@ -136,10 +136,10 @@ export class Passwords {
 
   async #perform(
     owner: PasswordOwner,
-    { network, isKnown }: PasswordClient,
+    { network, turn }: PasswordClient,
     prepare: () => PasswordJob | Promise<PasswordJob>,
   ): Promise<PasswordResult> {
-    const name = isKnown ? `${owner}, known` : owner;
+    const name = `${owner}, ${turn}`;
     await this.#admissions.acquire(name, { client: network });
     let isAdmitted = true;
     try {

@@ -58,6 +58,16 @@ describe('auth.guessing: a name', () => {
     expect((await login('192.0.2.4', password, 'svc_kc=a.b')).status).toBe(429);
   });
 
+  it('that is locked for strangers is open on the machine of the server, for five guesses', async () => {
+    expect((await login('192.0.2.1', password)).status).toBe(429);
+    expectOk(await login('127.0.0.1', password));
+    const seen: number[] = [];
+    for (const from of ['127.0.0.2', '::1', '127.1.2.3', '::ffff:127.0.0.9', '127.0.0.1', '127.9.9.9']) {
+      seen.push(...await guess(from, 1));
+    }
+    expect(seen).toEqual([401, 401, 401, 401, 401, 429]);
+  });
+
   it('may be guessed at five times by a client that has signed in, too', async () => {
     const cookie = knownClient(await login('192.0.2.2', password, known));
     const seen: number[] = [];
