@@ -1,7 +1,7 @@
 // Callers, and the names under which audit logs and hooks show them.
 import { findActor } from '../../storage/control/actors.ts';
 import type { Connection, Sql } from '../../storage/connections/pool.ts';
-import { findUserEmail } from '../../storage/workspace/user-email.ts';
+import { findUserFacts } from '../../storage/workspace/user-facts.ts';
 import type { Deps } from '../deps.ts';
 import type { RequestOrigin } from '../contract/route.ts';
 import type { Principal } from '../scope.ts';
@@ -37,6 +37,6 @@ export async function principalName(
   { id, role }: { id: string; role: string },
 ): Promise<string | undefined> {
   return role === 'user'
-    ? await app.run((sql) => findUserEmail(sql, id))
+    ? (await app.run((sql) => findUserFacts(sql, [id]))).get(id)?.email
     : await databases.control.run((sql) => findActor(sql, id));
 }

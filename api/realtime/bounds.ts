@@ -18,6 +18,8 @@ export interface Bounds {
   pingMs: number;
   /** The interval in which every stream is checked. */
   sweepMs: number;
+  /** The interval in which it is checked what rules read of callers. */
+  callersMs: number;
   /** The time in which an ending stream may send what waits, before it is cut off. */
   endingMs: number;
 }
@@ -36,5 +38,7 @@ export const defaultBounds: Bounds = {
   pingMs: 15_000,
   // Expiry and revocation must show within 5 s.
   sweepMs: 1_000,
+  // A profile that changes must show within 5 s, too.
+  callersMs: 2_000,
   endingMs: 2_000,
 };

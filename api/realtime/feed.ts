@@ -101,7 +101,9 @@ export class Feed implements EventSource {
     onLeft: () => void;
   }): Subscription {
     const partition = this.#partitionOf(options.view);
-    const subscription = new Subscription({ ...options, source: this, view: partition.share(options.view) });
+    const { facts } = options.view;
+    const view = partition.share(options.view);
+    const subscription = new Subscription({ ...options, source: this, view, facts });
     partition.add(subscription);
     this.#subscriptions.add(subscription);
     this.unusedSince = undefined;

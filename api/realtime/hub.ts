@@ -15,6 +15,7 @@ import type {
   StreamHolder,
   SubscribeRequest,
 } from './ports.ts';
+import { CallerWatch } from './visibility/caller-watch.ts';
 import { Reauthorizer } from './visibility/reauthorize.ts';
 import { type StreamClaim, StreamQuota } from './stream-quota.ts';
 import { Sink } from './delivery/sink.ts';
@@ -66,6 +67,7 @@ export class Hub implements Publisher {
   readonly #bounds: Bounds;
   readonly #feeds: Feeds;
   readonly #reauthorizer: Reauthorizer;
+  readonly #callers: CallerWatch;
   readonly #quota: StreamQuota;
   readonly #backlog: Backlog;
   readonly #streams = new Set<Stream>();
@@ -91,6 +93,12 @@ export class Hub implements Publisher {
       },
     });
     this.#reauthorizer = new Reauthorizer({ gate, now, report });
+    this.#callers = new CallerWatch({
+      gate,
+      report,
+      intervalMs: this.#bounds.callersMs,
+      onChange: (member) => this.#reauthorizer.add([member]),
+    });
     this.#quota = new StreamQuota(this.#bounds.streams);
     this.#backlog = new Backlog(this.#bounds.backlogBytes);
     this.#unsubscribe = gate.onDefinitionChange((place) => this.#onDefinitionChange(place));
@@ -202,6 +210,7 @@ export class Hub implements Publisher {
     const now = this.now();
     for (const stream of this.#streams) this.#sweepStream(stream, now);
     this.#feeds.sweep(now);
+    this.#callers.sweep(this.#feeds.within({}), now);
   }
 
   #sweepStream(stream: Stream, now: number): void {

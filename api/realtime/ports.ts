@@ -41,6 +41,8 @@ export interface AuthorizedView {
   incarnation: string;
   /** The related records that the view reads; undefined when it reads none. */
   related?: RelatedQuery | undefined;
+  /** What was looked up of the caller for it, as text; undefined when that was nothing. Not the same for all with its key. */
+  facts?: string | undefined;
   /** True when the change may be seen. Called once for each key and change. When it throws, the subscriptions with this key end. */
   passes(change: RecordChange, related: Related): boolean;
 }
@@ -64,6 +66,8 @@ export interface RealtimeGate {
     request: SubscribeRequest,
     reauthorization?: Reauthorization,
   ): AuthorizedView | Promise<AuthorizedView>;
+  /** The `facts` of the view that `authorize` would return. Throws as it does. */
+  facts(request: SubscribeRequest, reauthorization: Reauthorization): Promise<string | undefined>;
   /** The state of a token, checked once a second for each stream. It is `revoked` when it no longer covers the app. */
   tokenState(principal: Principal, place: AppPath): TokenState;
   /** Calls the listener when rules, collections, apps or workspaces change or are deleted. */

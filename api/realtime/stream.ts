@@ -41,6 +41,8 @@ export interface StreamMember {
   readonly request: SubscribeRequest;
   /** See `ExactTopic`. */
   readonly incarnation: string;
+  /** The facts about the caller that its view was made of: see `AuthorizedView`. */
+  readonly facts: string | undefined;
   /** Sends nothing until `resume`, and loses nothing. */
   pause(): void;
   /** Continues with this view, after `pause`. */

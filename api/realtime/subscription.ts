@@ -29,6 +29,7 @@ interface SubscriptionOptions {
   source: EventSource;
   filter: string | undefined;
   view: SharedView;
+  facts: string | undefined;
   /** The number of the last event that is not to be sent. */
   position: number;
   /** Called once when it has ended. */
@@ -54,6 +55,7 @@ export class Subscription implements StreamMember {
   readonly stream: Stream;
   readonly filter: string | undefined;
   view: SharedView;
+  facts: string | undefined;
   readonly #source: EventSource;
   readonly #onLeft: () => void;
   readonly #onDrained = () => this.catchUp();
@@ -63,11 +65,12 @@ export class Subscription implements StreamMember {
   #missed: Missed | undefined;
 
   constructor(options: SubscriptionOptions) {
-    const { id, stream, source, filter, view, position, onLeft } = options;
+    const { id, stream, source, filter, view, facts, position, onLeft } = options;
     this.id = id;
     this.stream = stream;
     this.filter = filter;
     this.view = view;
+    this.facts = facts;
     this.#source = source;
     this.#position = position;
     this.#onLeft = onLeft;
@@ -135,6 +138,7 @@ export class Subscription implements StreamMember {
   resume(view: AuthorizedView): void {
     if (this.#state === 'left') return;
     this.#source.setView(this, view);
+    this.facts = view.facts;
     this.#state = 'behind';
     this.catchUp();
   }

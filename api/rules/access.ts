@@ -13,8 +13,9 @@ import { withinBudget } from '../../storage/app/filter/work-budget.ts';
 import type { RequestPrincipal, RequestValues } from '../../storage/app/filter/request.ts';
 import { fail } from '../errors.ts';
 import { bypassesRules, type Principal } from '../scope.ts';
-import { compiledRule, relationsReadEmail } from './compile.ts';
-import { type EmailLookup, emailLookup } from './emails.ts';
+import { callerMembersIn, membersOfGetRules } from './caller-members.ts';
+import { type CallerLookup, callerLookup, membersNeeded, visibleProfiles } from './callers.ts';
+import { compiledRule } from './compile.ts';
 
 /** A request to an action that has a rule. */
 export interface AccessRequest {
@@ -30,11 +31,11 @@ export interface RuledTarget {
   collection: CollectionDefinition;
 }
 
-/** The dependencies of rules that read the caller's email. */
+/** The dependencies of rules that read more of the caller than its token has. */
 export interface AccessDeps {
   databases: Pick<Databases, 'app' | 'control'>;
   /** Takes the place of the databases where many callers are checked together. */
-  emails?: EmailLookup | undefined;
+  callers?: CallerLookup | undefined;
 }
 
 /** A request that a rule has admitted so far. */
@@ -43,6 +44,8 @@ export interface Access {
   /** True for an admin of the app, whom no rule restricts. */
   readonly unbounded: boolean;
   readonly request: Omit<RequestValues, 'body'>;
+  /** The facts about the caller that were looked up for it, as text; undefined when none are needed. */
+  readonly facts?: string;
   /** The residue that does not depend on the body, with its rule, which may have changed since. */
   readonly settled?: { readonly condition: Condition; readonly residue: Residue };
 }
@@ -74,8 +77,9 @@ export function admit(
       ? admitAdmin(deps, { action, asking, principal })
       : accessOf(action, asking, principal, true);
   }
-  return principal !== null && needsEmail(target, action, asking)
-    ? admitUser(deps, target, { action, asking, principal })
+  const members = principal === null ? [] : membersNeeded(target, action, asking);
+  return principal !== null && members.length > 0
+    ? admitUser(deps, target, { action, asking, principal, members })
     : decided(target, accessOf(action, asking, principal, false));
 }
 
@@ -86,7 +90,7 @@ export function unboundedAccess(action: Action, now: Date): Access {
 
 /** The access of a caller to what is not a record itself: it admits by the `get` rules of records (`related.ts`). */
 export async function relatedAccess(
-  { databases, emails = emailLookup(databases) }: AccessDeps,
+  deps: AccessDeps,
   app: AppDefinition,
   asking: AccessRequest,
 ): Promise<Access> {
@@ -94,35 +98,56 @@ export async function relatedAccess(
   if (bypassesRules(principal, { workspace: app.workspace.id, app: app.id })) {
     return accessOf('get', asking, principal, true);
   }
-  const email = principal !== null && relationsReadEmail(app)
-    ? await emails.ofUser(app, principal.id)
-    : undefined;
-  return accessOf('get', asking, principal && { ...principal, email }, false);
+  const members = membersOfGetRules(app);
+  return principal !== null && members.length > 0
+    ? await factualAccess(deps, app, { action: 'get', asking, principal, members })
+    : accessOf('get', asking, principal, false);
+}
+
+interface Admission {
+  action: Action;
+  asking: AccessRequest;
+  principal: Principal;
 }
 
 async function admitAdmin(
-  { databases, emails = emailLookup(databases) }: AccessDeps,
-  { action, asking, principal }: { action: Action; asking: AccessRequest; principal: Principal },
+  { databases, callers = callerLookup(databases) }: AccessDeps,
+  { action, asking, principal }: Admission,
 ): Promise<Access> {
-  const email = await emails.ofAdmin(principal.id);
-  return accessOf(action, asking, { ...principal, email }, true);
+  const email = await callers.ofAdmin(principal.id);
+  return accessOf(action, asking, { id: principal.id, role: principal.role, email }, true);
+}
+
+/** The admission of an end-user, of whom these members are needed. */
+interface UserAdmission extends Admission {
+  members: readonly string[];
 }
 
 async function admitUser(
-  { databases, emails = emailLookup(databases) }: AccessDeps,
+  deps: AccessDeps,
   target: RuledTarget,
-  { action, asking, principal }: { action: Action; asking: AccessRequest; principal: Principal },
+  admission: UserAdmission,
 ): Promise<Access> {
-  const email = await emails.ofUser(target.app, principal.id);
-  return decided(target, accessOf(action, asking, { ...principal, email }, false));
+  return decided(target, await factualAccess(deps, target.app, admission));
 }
 
-/** True when a rule or the caller's own filter may read the email, which tokens do not have. */
-function needsEmail({ app, collection }: RuledTarget, action: Action, asking: AccessRequest): boolean {
-  if (compiledRule(app, collection, action).readsEmail || writesEmail(asking)) return true;
-  const follows = action === 'create' || action === 'update' || asking.query['filter'] !== undefined ||
-    asking.query['expand'] !== undefined;
-  return follows && relationsReadEmail(app);
+async function factualAccess(
+  { databases, callers = callerLookup(databases) }: AccessDeps,
+  app: AppDefinition,
+  { action, asking, principal: { id, role }, members }: UserAdmission,
+): Promise<Access> {
+  const facts = await callers.ofUser(app, id, members);
+  const access = accessOf(action, asking, { id, role, ...facts }, false);
+  const { auth } = access.request;
+  const own = callerMembersIn(asking.query['filter']).filter((name) => name.startsWith('profile.'));
+  if (auth !== null && own.length > 0) {
+    auth.visibleProfiles = await visibleProfiles(databases, app, {
+      auth,
+      request: access.request,
+      members: own,
+    });
+  }
+  return { ...access, facts: JSON.stringify(auth) };
 }
 
 /** True when the caller's own filter may read its email. */
@@ -136,10 +161,20 @@ function accessOf(
   principal: RequestPrincipal | null,
   unbounded: boolean,
 ): Access {
-  const auth = principal === null
-    ? null
-    : { id: principal.id, role: principal.role, ...(principal.email ? { email: principal.email } : {}) };
+  const auth = principal === null ? null : authOf(principal);
   return { action, unbounded, request: { now: now.getTime(), auth, method: methods[action], query } };
+}
+
+/** Leaves out what the principal lacks: a member that is there, but undefined, would be null. */
+function authOf({ id, role, email, verified, created_at, profiles }: RequestPrincipal): RequestPrincipal {
+  return {
+    id,
+    role,
+    ...email !== undefined && { email },
+    ...verified !== undefined && { verified },
+    ...created_at !== undefined && { created_at },
+    ...profiles && { profiles },
+  };
 }
 
 function decided({ app, collection }: RuledTarget, access: Access): Access {

@@ -25,7 +25,7 @@ export function compileCallerFilter(
   const known = compiledFilters.of(collection, () => new LruCache(maxCached));
   const found = known.get(filter);
   if (found !== undefined) return found;
-  const condition = withFilterErrors(() => compileFilter(app, collection, filter));
+  const condition = withFilterErrors(() => compileFilter(app, collection, filter, { isOfCaller: true }));
   if (filter.length <= maxCachedLength) {
     known.set(filter, condition);
     compiledFilters.grow(filter.length);

@@ -22,6 +22,7 @@ import { operators } from '../../storage/app/filter/operators/operators.ts';
 import { parse } from '../../storage/app/filter/parse/parse.ts';
 import { resolve } from '../../storage/app/filter/resolve.ts';
 import { filterScope } from '../../storage/app/filter/source.ts';
+import { callerMembersIn } from './caller-members.ts';
 
 /** The actions that have a rule, in the order in which they are listed. */
 export const actions = ['list', 'get', 'create', 'update', 'delete'] as const satisfies readonly Action[];
@@ -32,8 +33,8 @@ export const templates = ['any', 'auth', 'admin', 'filter'] as const satisfies r
 /** A compiled rule. It does not apply to admins. */
 export interface CompiledRule {
   condition: Condition;
-  /** True when it reads the caller's email, which tokens do not have. */
-  readsEmail: boolean;
+  /** The members of the caller that it reads and tokens do not have: see `callerMembersIn`. */
+  callerMembers: readonly string[];
   /**
    * The condition as a predicate over a record in memory. Undefined for a condition with relations, patterns or JSON paths,
    * which may take long: the database evaluates these, under its time limit.
@@ -80,11 +81,12 @@ function compileRule(app: AppDefinition, collection: CollectionDefinition, rule:
   try {
     const condition = conditionOf(app, collection, rule);
     const checkInMemory = isPlain(condition) ? compilePredicate(condition) : undefined;
-    return { condition, readsEmail: mentionsEmail(condition), checkInMemory, broken: undefined };
+    const callerMembers = callerMembersIn(rule.template === 'filter' ? rule.filter : null);
+    return { condition, callerMembers, checkInMemory, broken: undefined };
   } catch (error) {
     if (!(error instanceof FilterError)) throw error;
     const condition = { kind: 'constant', truth: false } as const;
-    return { condition, readsEmail: false, checkInMemory: undefined, broken: error.message };
+    return { condition, callerMembers: [], checkInMemory: undefined, broken: error.message };
   }
 }
 
@@ -104,20 +106,14 @@ function conditionOf(
   }
 }
 
-/** Compiles a filter over a collection. Throws `FilterError`. */
+/** Compiles a rule or, `isOfCaller`, the filter of a caller over a collection. Throws `FilterError`. */
 export function compileFilter(
   app: AppDefinition,
   collection: CollectionDefinition,
   filter: string,
+  { isOfCaller = false } = {},
 ): Condition {
-  return resolve(parse(filter), filterScope(app, collection));
-}
-
-/** True when a condition reads the caller's email. */
-function mentionsEmail(condition: Condition): boolean {
-  return termsIn(condition).some((term) =>
-    term.kind === 'request' && term.part === 'auth' && term.name === 'email'
-  );
+  return resolve(parse(filter), { ...filterScope(app, collection), isOfCaller });
 }
 
 /** True when a condition depends on the time. */
@@ -153,26 +149,6 @@ function isPlain(condition: Condition): boolean {
   return comparisonsIn(condition).every((test) =>
     test.kind === 'empty' || !operators[test.operator].pattern
   ) && termsIn(condition).every((term) => !isColumn(term) || term.hops.length === 0 && term.type !== 'json');
-}
-
-// True for apps with a `get` rule that reads the caller's email.
-const emailReaders = new WeakMap<AppDefinition, boolean>();
-
-/**
- * True when following relations of this app's records may need the caller's email. This is decided by the text of the
- * rules, since an app may have a thousand of them and compiling all would take too long.
- */
-export function relationsReadEmail(app: AppDefinition): boolean {
-  let reads = emailReaders.get(app);
-  if (reads === undefined) {
-    reads = app.collections.values().some(({ rules }) => mayReadEmail(rules.get));
-    emailReaders.set(app, reads);
-  }
-  return reads;
-}
-
-function mayReadEmail(rule: AccessRule | undefined): boolean {
-  return rule?.filter?.includes('@request.auth.email') === true;
 }
 
 const collectionsAsked = new WeakMap<AppDefinition, ReadonlySet<string>>();

@@ -2,7 +2,7 @@
 import type { AppDefinition } from '../../../storage/definition.ts';
 import type { DefinitionCache } from '../../collections/cache.ts';
 import type { Deps } from '../../deps.ts';
-import { admit } from '../../rules/access.ts';
+import { type Access, admit } from '../../rules/access.ts';
 import { decideScope, type Principal } from '../../scope.ts';
 import { failNoCollection, findApp } from '../../target.ts';
 import type {
@@ -13,7 +13,7 @@ import type {
   TokenState,
 } from '../ports.ts';
 import { DatabaseReader } from './related.ts';
-import { ReauthorizationEmails } from './reauthorize-emails.ts';
+import { BatchedCallers } from './batched-callers.ts';
 import { authorizedView, type Target } from './rule-view.ts';
 import type { AppPath } from '../topic.ts';
 
@@ -30,24 +30,26 @@ export class RuleGate implements RealtimeGate {
   readonly #deps: GateDeps;
   /** One reader for each version of an app's definitions, shared by all views of that version. */
   readonly #readers = new WeakMap<AppDefinition, { reader: DatabaseReader; version: number }>();
-  readonly #emails = new WeakMap<Reauthorization, ReauthorizationEmails>();
+  readonly #callers = new WeakMap<Reauthorization, BatchedCallers>();
   #versions = 0;
 
   constructor(deps: GateDeps) {
     this.#deps = deps;
   }
 
-  async authorize(
-    { topic, principal, query, filter }: SubscribeRequest,
-    reauthorization?: Reauthorization,
-  ): Promise<AuthorizedView> {
-    const target = await this.#find(topic.workspace, topic.app, topic.collection);
-    const { databases, now } = this.#deps;
-    const deps = { databases, emails: reauthorization && this.#emailsOf(reauthorization) };
-    const asking = { principal, now: now(), query: filter === undefined ? query : { ...query, filter } };
-    const access = await admit(deps, target, 'list', asking);
+  async authorize(request: SubscribeRequest, reauthorization?: Reauthorization): Promise<AuthorizedView> {
+    const { target, access } = await this.#admit(request, reauthorization);
     const read = this.#readerOf(target.app);
-    return authorizedView(target, access, { filter: filter ?? '', now, ...read });
+    const view = authorizedView(target, access, {
+      filter: request.filter ?? '',
+      now: this.#deps.now,
+      ...read,
+    });
+    return { ...view, facts: access.facts };
+  }
+
+  async facts(request: SubscribeRequest, reauthorization: Reauthorization): Promise<string | undefined> {
+    return (await this.#admit(request, reauthorization)).access.facts;
   }
 
   tokenState(principal: Principal, place: AppPath): TokenState {
@@ -60,6 +62,17 @@ export class RuleGate implements RealtimeGate {
     return this.#deps.definitions.onInvalidate(listener);
   }
 
+  async #admit(
+    { topic, principal, query, filter }: SubscribeRequest,
+    reauthorization: Reauthorization | undefined,
+  ): Promise<{ target: Target; access: Access }> {
+    const target = await this.#find(topic.workspace, topic.app, topic.collection);
+    const { databases, now } = this.#deps;
+    const deps = { databases, callers: reauthorization && this.#callersOf(reauthorization) };
+    const asking = { principal, now: now(), query: filter === undefined ? query : { ...query, filter } };
+    return { target, access: await admit(deps, target, 'list', asking) };
+  }
+
   #readerOf(app: AppDefinition): { reader: DatabaseReader; version: number } {
     let known = this.#readers.get(app);
     if (known === undefined) {
@@ -69,11 +82,11 @@ export class RuleGate implements RealtimeGate {
     return known;
   }
 
-  #emailsOf(reauthorization: Reauthorization): ReauthorizationEmails {
-    const emails = this.#emails.get(reauthorization) ??
-      new ReauthorizationEmails(this.#deps.databases, reauthorization);
-    this.#emails.set(reauthorization, emails);
-    return emails;
+  #callersOf(reauthorization: Reauthorization): BatchedCallers {
+    const callers = this.#callers.get(reauthorization) ??
+      new BatchedCallers(this.#deps.databases, reauthorization);
+    this.#callers.set(reauthorization, callers);
+    return callers;
   }
 
   async #find(workspace: string, id: string, name: string): Promise<Target> {

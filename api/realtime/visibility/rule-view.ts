@@ -22,6 +22,7 @@ import type { AuthorizedView } from '../ports.ts';
 import { mergeParts, type RelatedQuery, type RelatedReader } from './related-reads.ts';
 import { asFilterRecord } from './published-records.ts';
 import { exactTopic } from '../topic.ts';
+import { viewKey } from './view-key.ts';
 
 /** A collection and the app that it is in. */
 export interface Target {
@@ -66,7 +67,8 @@ export function authorizedView(
   const narrowing = filter === '' ? undefined : checkOfFilter(target, access, filter);
   const checks = [rule, narrowing].filter((check) => check !== undefined);
   const query = relatedQuery(target, checks, reader);
-  const key = keyOf(access, checks, [
+  const read = new Set(checks.flatMap(({ members }) => [...members]));
+  const key = viewKey(access.request, read, [
     collection.version,
     rule === undefined ? null : collection.rules.list,
     filter,
@@ -227,14 +229,4 @@ class VisibleRelated {
 /** True when a rule that admits the caller passes every record, now and later. */
 function isSettled(rule: Condition, request: Access['request']): boolean {
   return !mentionsNow(rule) && decideEarly(rule, request) === true;
-}
-
-/** The key of a view. It has only those members of the principal and the query that are read. */
-function keyOf({ request }: Access, checks: readonly Check[], parts: readonly unknown[]): string {
-  const members = new Set(checks.flatMap((check) => [...check.members]));
-  const read = new Map<string, unknown>();
-  for (const [part, values] of Object.entries({ auth: request.auth ?? {}, query: request.query })) {
-    for (const [name, value] of Object.entries(values)) read.set(`${part}.${name}`, value);
-  }
-  return JSON.stringify([...parts, [...members].map((name) => [name, read.get(name) ?? null])]);
 }

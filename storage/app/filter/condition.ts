@@ -68,6 +68,18 @@ export interface RequestTerm {
   readAs: ScalarType | undefined;
   /** True when the other side holds email addresses. */
   isEmail?: boolean;
+  /** The type of a member that has one of its own. */
+  type?: ScalarType;
+  /** The column of the caller's profile that `auth.profile` names. */
+  profile?: ProfileColumn;
+}
+
+/** A column of the caller's record in an `auth` collection. */
+export interface ProfileColumn {
+  collection: string;
+  column: ColumnTerm;
+  /** True in a caller's own filter, which sees the profile as far as the caller may get it. */
+  isGuarded: boolean;
 }
 
 /** One side of a comparison. */
@@ -99,7 +111,7 @@ export function termType(term: Term): Comparable | undefined {
     case 'now':
       return 'datetime';
     case 'request':
-      return undefined;
+      return term.profile?.column.type ?? term.type;
   }
 }
 

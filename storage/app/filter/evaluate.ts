@@ -2,7 +2,7 @@
 // yet.
 import { type ColumnTerm, type Condition, hopPath, isDouble, type Term, type Truth } from './condition.ts';
 import { toDouble } from '../../sql/exact-number.ts';
-import { JsonText } from '../../sql/json-text.ts';
+import { columnReader } from './column-value.ts';
 import type { WorkBudget } from './work-budget.ts';
 import { decideComparison, type Found, readRequest, type RequestValues } from './request.ts';
 
@@ -113,72 +113,16 @@ function reader(term: Term): TermReader {
     case 'request':
       return (_, request) => readRequest(term, request);
     case 'column':
-      return columnReader(term);
+      return relatedReader(term);
   }
 }
 
-function columnReader(term: ColumnTerm): TermReader {
-  const { hops, column } = term;
-  const read = valueReader(term);
-  const name = hopPath(hops);
-  if (name === '') return ({ record }) => read(readMember(record, column));
+function relatedReader(term: ColumnTerm): TermReader {
+  const read = columnReader(term);
+  const name = hopPath(term.hops);
+  if (name === '') return ({ record }) => read(record);
   return ({ related }) => {
     const record = related?.(name);
-    return record === undefined ? null : read(readMember(record, column));
+    return record === undefined ? null : read(record);
   };
-}
-
-function readMember(record: FilterRecord, column: string): unknown {
-  if (column === 'id' || column === 'created_at' || column === 'updated_at') return record[column];
-  return Object.hasOwn(record.fields, column) ? record.fields[column] : undefined;
-}
-
-/** Reads a column's value for an operator. A value of another type than the column's counts as none. */
-function valueReader({ type, path }: ColumnTerm): (value: unknown) => Found {
-  switch (type) {
-    case 'text':
-      return (value) => typeof value === 'string' ? { kind: 'value', type, value } : null;
-    case 'uuid':
-      return (value) =>
-        typeof value === 'string' ? { kind: 'value', type, value: value.toLowerCase() } : null;
-    case 'number':
-      return (value) => typeof value === 'number' ? { kind: 'value', type, value } : null;
-    case 'boolean':
-      return (value) => typeof value === 'boolean' ? { kind: 'value', type, value } : null;
-    case 'datetime':
-      return (value) => {
-        const instant = typeof value === 'string' ? Date.parse(value) : NaN;
-        return Number.isNaN(instant) ? null : { kind: 'value', type, value: instant };
-      };
-    case 'json':
-      return (value) => jsonValue(follow(value instanceof JsonText ? value.value : value, path));
-  }
-}
-
-function jsonValue(value: unknown): Found {
-  switch (typeof value) {
-    case 'string':
-      return { kind: 'value', type: 'text', value };
-    case 'number':
-      return { kind: 'value', type: 'number', value };
-    case 'boolean':
-      return { kind: 'value', type: 'boolean', value };
-    default:
-      if (value === undefined || value === null) return null;
-      return JSON.isRawJSON(value) ? { kind: 'value', type: 'number', value } : 'composite';
-  }
-}
-
-const position = /^\d+$/;
-
-/** As `jsonb_extract_path`: a number leads into an array, any text into an object, nothing out of anything else. */
-function follow(value: unknown, path: readonly string[]): unknown {
-  let place = value;
-  for (const step of path) {
-    if (typeof place !== 'object' || place === null || JSON.isRawJSON(place)) return undefined;
-    // The members of an array are its items. Its length is none.
-    const member = !Array.isArray(place) ? step : position.test(step) ? Number(step) : undefined;
-    place = member === undefined ? undefined : Object.getOwnPropertyDescriptor(place, member)?.value;
-  }
-  return place;
 }

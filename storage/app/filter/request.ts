@@ -1,5 +1,7 @@
 // The members of a request that filters may name, and how they are read.
-import type { NowTerm, RequestTerm, Truth, ValueTerm } from './condition.ts';
+import { columnReader } from './column-value.ts';
+import type { NowTerm, ProfileColumn, RequestTerm, Truth, ValueTerm } from './condition.ts';
+import type { FilterRecord } from './evaluate.ts';
 import { comparedAs, operators } from './operators/operators.ts';
 import type { WorkBudget } from './work-budget.ts';
 import type { Operator } from './parse/tree.ts';
@@ -11,6 +13,13 @@ export interface RequestPrincipal {
   id: string;
   email?: string | undefined;
   role: string;
+  verified?: boolean | undefined;
+  /** RFC 3339. */
+  created_at?: string | undefined;
+  /** Its records in `auth` collections, with the fields that are needed, by collection. */
+  profiles?: Readonly<Record<string, FilterRecord>> | undefined;
+  /** Those of them that it may get itself, which its own filters see. */
+  visibleProfiles?: Readonly<Record<string, FilterRecord>> | undefined;
 }
 
 /** The request that a filter is decided for. */
@@ -45,7 +54,8 @@ export function readRequest(term: NowTerm | RequestTerm, request: RequestValues)
     : found;
 }
 
-function readMember({ part, name, readAs }: RequestTerm, request: RequestValues): Requested {
+function readMember({ part, name, readAs, profile }: RequestTerm, request: RequestValues): Requested {
+  if (profile !== undefined) return readProfile(profile, request.auth);
   switch (part) {
     case 'method':
       return { kind: 'value', type: 'text', value: request.method };
@@ -56,6 +66,18 @@ function readMember({ part, name, readAs }: RequestTerm, request: RequestValues)
     case 'body':
       return readJson(own(request.body, name), readAs);
   }
+}
+
+/** A caller without a profile lacks its fields. An array or object in a `json` field is compared with nothing. */
+function readProfile(
+  { collection, column, isGuarded }: ProfileColumn,
+  auth: RequestPrincipal | null,
+): Requested {
+  const profiles = (isGuarded ? auth?.visibleProfiles : auth?.profiles) ?? {};
+  const record = Object.hasOwn(profiles, collection) ? profiles[collection] : undefined;
+  if (record === undefined) return 'absent';
+  const found = columnReader(column)(record);
+  return found === 'composite' ? 'shapeless' : found;
 }
 
 /** Members of the object itself only: a body may name `constructor` or `toString`. */

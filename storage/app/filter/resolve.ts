@@ -130,7 +130,9 @@ function sameCase(
 
 /** True for a column of addresses, and for the caller's own address, which are kept in lower case. */
 function isAddress(term: Term): boolean {
-  if (term.kind === 'request') return term.part === 'auth' && term.name === 'email';
+  if (term.kind === 'request') {
+    return term.part === 'auth' && term.name === 'email' || term.profile?.column.isEmail === true;
+  }
   return isColumn(term) && term.isEmail === true;
 }
 
@@ -156,6 +158,8 @@ function typeBeside(
   if (meaning.pattern) return 'text';
   const { kind } = other.operand;
   if (kind === 'now' || kind === 'path') return scalarType(resolveTerm(other, undefined));
+  const own = kind === 'request' ? scalarType(resolveTerm(other, undefined)) : undefined;
+  if (own !== undefined) return own;
   return operand.kind === 'request' && kind !== 'request' ? kind : undefined;
 }
 

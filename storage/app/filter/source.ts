@@ -28,6 +28,10 @@ export interface FilterSource {
 export interface FilterScope {
   source: FilterSource;
   target(name: string): FilterSource | undefined;
+  /** The `auth` collection of that name, in which the caller may have a record. */
+  profile(name: string): FilterSource | undefined;
+  /** True for the filter of a caller, who reads its own profile as its `get` rule admits. */
+  isOfCaller?: boolean;
   /** See `ColumnTerm`. */
   level: number;
   /** The scope of the filtered record; undefined in that scope itself. */
@@ -71,6 +75,10 @@ export function filterScope(app: AppDefinition, collection: CollectionDefinition
     target: (name) => {
       const target = readableCollection(app, name);
       return target === undefined ? undefined : filterSource(app.schema, target);
+    },
+    profile: (name) => {
+      const profiles = app.collections.get(name);
+      return profiles?.kind === 'auth' ? filterSource(app.schema, profiles) : undefined;
     },
   };
 }

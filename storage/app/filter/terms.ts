@@ -2,6 +2,8 @@
 import {
   type ColumnTerm,
   type Hop,
+  type ProfileColumn,
+  type RequestTerm,
   type ScalarType,
   type Term,
   termType,
@@ -34,12 +36,49 @@ export function resolveTerm({ operand, scope }: ScopedOperand<Present>, type: Sc
     case 'now':
       return { kind: 'now' };
     case 'request':
-      return { kind: 'request', part: operand.part, name: operand.name, readAs: type };
+      return resolveMember(operand, scope, type);
     case 'text':
     case 'number':
     case 'boolean':
       return literalAs(operand, type);
   }
+}
+
+/** The types of the caller's members that are no texts. */
+const memberTypes: ReadonlyMap<string, ScalarType> = new Map([['verified', 'boolean'], [
+  'created_at',
+  'datetime',
+]]);
+
+function resolveMember(
+  { part, name, path, at }: Extract<Operand, { kind: 'request' }>,
+  scope: FilterScope,
+  readAs: ScalarType | undefined,
+): RequestTerm {
+  const term: RequestTerm = { kind: 'request', part, name, readAs };
+  if (part !== 'auth') return term;
+  if (name === 'profile') {
+    const profile = resolveProfile(path, scope, at);
+    return { ...term, name: path.slice(0, 2).join('.'), profile };
+  }
+  const type = memberTypes.get(name);
+  return type === undefined ? term : { ...term, type, readAs: type };
+}
+
+/** A field of the caller's record in an `auth` collection: `members.plan`. Throws `FilterError` `unknown_column`. */
+function resolveProfile(
+  [collection = '', ...names]: readonly string[],
+  scope: FilterScope,
+  at: number,
+): ProfileColumn {
+  const source = scope.profile(collection);
+  const field = source?.columns.get(names[0] ?? '');
+  if (source === undefined || field === undefined || names.length > 1 && field.type !== 'json') {
+    const written = `@request.auth.profile.${[collection, ...names].join('.')}`;
+    throw new FilterError('unknown_column', `unknown column ${quoted(written)}`, at);
+  }
+  const column = resolveColumn({ kind: 'path', from: 'row', names, at }, { ...scope, source });
+  return { collection, column: { ...column, hops: [] }, isGuarded: scope.isOfCaller === true };
 }
 
 /** The column that a path leads to. Throws `FilterError` `unknown_column`. */

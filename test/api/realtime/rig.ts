@@ -50,6 +50,10 @@ export class TestGate implements RealtimeGate {
     return this.rule(wish);
   }
 
+  async facts(wish: SubscribeRequest): Promise<string | undefined> {
+    return (await this.rule(wish)).facts;
+  }
+
   tokenState({ jti }: Principal): 'good' | 'expired' | 'revoked' {
     this.#looks.shift()?.();
     return this.expired.has(jti) ? 'expired' : this.revoked.has(jti) ? 'revoked' : 'good';

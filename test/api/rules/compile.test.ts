@@ -1,7 +1,8 @@
 // What is made of access rules: only of those that are asked for, and remembered within bounds.
 import { expect, it } from 'vitest';
+import { membersOfGetRules } from '../../../api/rules/caller-members.ts';
 import { refuseCostly } from '../../../api/rules/caller-filter.ts';
-import { compiledRule, compileFilter, relationsReadEmail } from '../../../api/rules/compile.ts';
+import { compiledRule, compileFilter } from '../../../api/rules/compile.ts';
 import type { AppDefinition, CollectionDefinition, Field } from '../../../storage/definition.ts';
 
 const now = new Date();
@@ -41,16 +42,16 @@ function appOf(collections: CollectionDefinition[]): AppDefinition {
   };
 }
 
-it('whether relations need the email of the caller is known without any rule being compiled', () => {
+it('what relations need to know of the caller is known without any rule being compiled', () => {
   const looked = new Set<string>();
   const onLook = (id: string) => looked.add(id);
   const plain = Array.from(
     { length: 20 },
     (_, index) => collectionOf(`c${index}`, 'title != null', { onLook }),
   );
-  expect(relationsReadEmail(appOf(plain))).toBe(false);
+  expect(membersOfGetRules(appOf(plain))).toEqual([]);
   const reader = collectionOf('reader', 'title = @request.auth.email', { onLook });
-  expect(relationsReadEmail(appOf([...plain, reader]))).toBe(true);
+  expect(membersOfGetRules(appOf([...plain, reader]))).toEqual(['email']);
   expect(looked).toEqual(new Set());
 });
 

@@ -79,7 +79,8 @@ export function sideOf(term: Term): Side {
     case 'now':
       return 'datetime';
     case 'request':
-      return term.part === 'body' || term.part === 'query' ? 'request' : 'text';
+      if (term.profile !== undefined) return sideOf(term.profile.column);
+      return term.part === 'body' || term.part === 'query' ? 'request' : term.type ?? 'text';
     case 'column':
       return term.type !== 'json' ? term.type : term.path.length > 0 ? 'place' : 'json';
   }

@@ -134,8 +134,8 @@ function readLiteralWord(token: Token): Literal | { kind: 'null'; at: number } |
   return undefined;
 }
 
-/** Members of the principal, which `api` fills for every kind of principal. */
-const principalMembers: ReadonlySet<string> = new Set(['id', 'email', 'role']);
+/** Members of the principal, which `api` fills as far as a kind of principal has them. */
+const principalMembers: ReadonlySet<string> = new Set(['id', 'email', 'role', 'verified', 'created_at']);
 
 function readOutside(names: readonly string[], at: number): Operand {
   const written = `@${names.join('.')}`;
@@ -145,15 +145,17 @@ function readOutside(names: readonly string[], at: number): Operand {
     return { kind: 'path', from: root, names: names.slice(1), at };
   }
   if (root === 'request' && part === 'method' && name === undefined) {
-    return { kind: 'request', part, name: '', at };
+    return { kind: 'request', part, name: '', path: [], at };
   }
-  if (root !== 'request' || !isNamedPart(part) || name === undefined || rest.length > 0) {
+  // The profile is followed by its collection and its field, which are resolved with the other names.
+  const isProfile = part === 'auth' && name === 'profile' && rest.length > 1;
+  if (root !== 'request' || !isNamedPart(part) || name === undefined || rest.length > 0 && !isProfile) {
     throw new FilterError('parse_error', `${quoted(written)} does not exist`, at);
   }
-  if (part === 'auth' && !principalMembers.has(name)) {
+  if (part === 'auth' && !principalMembers.has(name) && !isProfile) {
     throw new FilterError('unknown_column', `unknown column ${quoted(written)}`, at);
   }
-  return { kind: 'request', part, name, at };
+  return { kind: 'request', part, name, path: rest, at };
 }
 
 function isNamedPart(part: string | undefined): part is Exclude<RequestPart, 'method'> {

@@ -31,7 +31,8 @@ export type Operand =
   | { kind: 'null'; at: number }
   | Path
   | { kind: 'now'; at: number }
-  | { kind: 'request'; part: RequestPart; name: string; at: number };
+  /** `path` is what follows the name: of `auth.profile.members.plan`, the collection and the field. */
+  | { kind: 'request'; part: RequestPart; name: string; path: readonly string[]; at: number };
 
 /** A filter or a part of one. */
 export type Expression =

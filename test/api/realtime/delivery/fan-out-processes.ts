@@ -65,6 +65,7 @@ function serve(mode: Mode): { listener: RequestListener; publish: (n: number) =>
     broker: new InProcessBroker(fatal),
     gate: {
       authorize: () => ({ key: 'everything', incarnation: '1', passes: () => true }),
+      facts: () => Promise.resolve(undefined),
       tokenState: () => 'good',
       onDefinitionChange: () => () => undefined,
     },

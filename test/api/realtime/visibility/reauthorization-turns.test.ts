@@ -80,6 +80,7 @@ describe('a review', () => {
 function reviewerWith(open: RealtimeGate['authorize'], clock = { now: 0 }): Reauthorizer {
   const gate: RealtimeGate = {
     authorize: open,
+    facts: () => Promise.resolve(undefined),
     tokenState: () => 'good',
     onDefinitionChange: () => () => undefined,
   };

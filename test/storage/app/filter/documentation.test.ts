@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Field } from '../../../../storage/definition.ts';
 import { FilterError } from '../../../../storage/app/filter/parse/error.ts';
 import type { RequestValues } from '../../../../storage/app/filter/request.ts';
-import { type FilteredTables, makeTables, requestOf } from './fixture.ts';
+import { type FilteredTables, makeTables, profileOf, requestOf } from './fixture.ts';
 
 const page = readFileSync(new URL('../../../../docs/reference/filters.md', import.meta.url), 'utf8');
 
@@ -42,6 +42,8 @@ const articles: readonly Field[] = [
   { name: 'owner', kind: 'relation', target: 'users' },
 ];
 
+const members: readonly Field[] = [{ name: 'plan', kind: 'text' }, { name: 'quota', kind: 'number' }];
+
 const comments: readonly Field[] = [
   { name: 'article', kind: 'relation', target: 'articles' },
   { name: 'writer', kind: 'relation', target: 'users' },
@@ -56,7 +58,7 @@ let ada: RequestValues;
 const now = Date.parse('2026-02-01T00:00:00Z');
 
 beforeAll(async () => {
-  ({ tables, drop } = await makeTables({ people, articles, comments }));
+  ({ tables, drop } = await makeTables({ people, articles, comments, members }));
   const records: Record<string, Record<string, unknown>[]> = JSON.parse(blocks('json')[0] ?? '{}');
   const ids = new Map<unknown, string>();
   for (const { email } of records['users'] ?? []) {
@@ -77,7 +79,14 @@ beforeAll(async () => {
   titles = (records['articles'] ?? []).map(({ title }) => String(title));
   ada = requestOf({
     now,
-    auth: { id: ids.get('ada@example.com') ?? '', email: 'ada@example.com', role: 'user' },
+    auth: {
+      id: ids.get('ada@example.com') ?? '',
+      email: 'ada@example.com',
+      role: 'user',
+      verified: true,
+      created_at: '2026-01-15T12:00:00.000Z',
+      profiles: profileOf(ids.get('ada@example.com') ?? '', { plan: 'pro', quota: 100 }),
+    },
   });
 });
 

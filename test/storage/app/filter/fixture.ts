@@ -25,8 +25,22 @@ import { openPool, usersTable } from './users-table.ts';
 const schema = 'filtered app';
 const written = new Date('2026-01-02T03:04:05.678Z');
 
+/** Profiles of users, which a request may have. */
+const profiles: Readonly<Record<string, readonly Field[]>> = {
+  members: [
+    { name: 'plan', kind: 'text' },
+    { name: 'seats', kind: 'number' },
+    { name: 'active', kind: 'bool' },
+    { name: 'since', kind: 'datetime' },
+    { name: 'team', kind: 'relation', target: 'authors' },
+    { name: 'meta', kind: 'json' },
+    { name: 'contact', kind: 'email' },
+  ],
+};
+
 /** What every filter test may name, unless it brings its own collections. */
 export const collections: Readonly<Record<string, readonly Field[]>> = {
+  ...profiles,
   countries: [{ name: 'name', kind: 'text' }],
   companies: [{ name: 'name', kind: 'text' }, { name: 'country', kind: 'relation', target: 'countries' }],
   authors: [
@@ -60,7 +74,7 @@ export function appOf(declared: Readonly<Record<string, readonly Field[]>> = col
   const times = { created_at: written, updated_at: written };
   const definitions = Object.entries(declared).map(([id, fields]): [string, CollectionDefinition] => [
     id,
-    { id, kind: 'base', fields, indexes: [], version: 1, rules: {}, ...times },
+    { id, kind: id in profiles ? 'auth' : 'base', fields, indexes: [], version: 1, rules: {}, ...times },
   ]);
   const workspace = { id: 'w', name: 'W', database: 'w_0', ...times };
   return { workspace, id: 'a', name: 'A', schema, collections: new Map(definitions), ...times };
@@ -76,6 +90,12 @@ export function scopeIn(app: AppDefinition, id = 'posts'): FilterScope {
 /** A filter on `posts`, resolved but not yet decided. */
 export function conditionOf(filter: string, scope: FilterScope = scopeIn(appOf())): Condition {
   return resolve(parse(filter), scope);
+}
+
+/** A profile in `members`, as a request has it. */
+export function profileOf(id: string, fields: Fields): Record<string, FilterRecord> {
+  const times = { created_at: written.toISOString(), updated_at: written.toISOString() };
+  return { members: { id, fields, ...times } };
 }
 
 /** A GET of an anonymous caller, but for what is given. */

@@ -1,7 +1,7 @@
 // Random records, requests and filters, out of few values, so that they meet.
 import fc from 'fast-check';
 import type { RequestValues } from '../../../../storage/app/filter/request.ts';
-import type { Fields, FilteredTables } from './fixture.ts';
+import { type Fields, type FilteredTables, profileOf } from './fixture.ts';
 
 const texts = [
   '',
@@ -90,6 +90,17 @@ const record = fc.record({
   owner: maybe(uuid),
 });
 
+/** The profile of a caller. */
+const member = fc.record({
+  plan: maybe(text),
+  seats: maybe(number),
+  active: maybe(fc.boolean()),
+  since: maybe(instant),
+  team: maybe(uuid),
+  meta: maybe(json),
+  contact: maybe(fc.constantFrom('ada@example.com')),
+}).map((fields) => profileOf(uuids[0] ?? '', fields));
+
 /** A request, most of whose members may be missing. */
 export const request: fc.Arbitrary<RequestValues> = fc.record({
   now: instant.map((value) => Date.parse(value)),
@@ -100,6 +111,13 @@ export const request: fc.Arbitrary<RequestValues> = fc.record({
       role: fc.constantFrom('user', 'a'),
     }),
     fc.record({ id: uuid, role: fc.constant('') }),
+    fc.record({
+      id: uuid,
+      role: fc.constant('user'),
+      verified: fc.boolean(),
+      created_at: instant,
+      profiles: fc.option(member, { freq: 3, nil: undefined }),
+    }),
   )),
   body: fc.record({ x: fc.oneof(scalar, instant, uuid, json), y: scalar }, { requiredKeys: [] }),
   method: fc.constantFrom('GET', 'a'),
@@ -114,6 +132,8 @@ export const request: fc.Arbitrary<RequestValues> = fc.record({
 function quoted(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
+
+const profile = '@request.auth.profile.members';
 
 /** Columns with literals that fit them, most of the time. */
 const columns: readonly (readonly [names: readonly string[], literal: fc.Arbitrary<string>])[] = [
@@ -152,7 +172,16 @@ const columns: readonly (readonly [names: readonly string[], literal: fc.Arbitra
     ['@request.auth.id', '@request.auth.email', '@request.body.x', '@request.body.y', '@request.query.x'],
     scalarLiteral(),
   ],
-  [['@request.auth.role', '@request.method'], text.map(quoted)],
+  [['@request.auth.role', '@request.method', `${profile}.plan`], text.map(quoted)],
+  [[`${profile}.contact`], fc.constantFrom("'ADA@example.com'", "'a'")],
+  [[`${profile}.seats`], fc.oneof(number.map(String), exactNumber)],
+  [['@request.auth.verified', `${profile}.active`], fc.constantFrom('true', 'false')],
+  [['@request.auth.created_at', `${profile}.since`, `${profile}.created_at`], instant.map(quoted)],
+  [[`${profile}.team`, `${profile}.id`], uuid.map(quoted)],
+  [
+    [`${profile}.meta`, `${profile}.meta.a`, `${profile}.meta.list.0`],
+    fc.oneof(text.map(quoted), number.map(String)),
+  ],
 ];
 
 function scalarLiteral(): fc.Arbitrary<string> {
