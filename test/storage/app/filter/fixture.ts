@@ -40,7 +40,6 @@ const profiles: Readonly<Record<string, readonly Field[]>> = {
 
 /** What every filter test may name, unless it brings its own collections. */
 export const collections: Readonly<Record<string, readonly Field[]>> = {
-  ...profiles,
   countries: [{ name: 'name', kind: 'text' }],
   companies: [{ name: 'name', kind: 'text' }, { name: 'country', kind: 'relation', target: 'countries' }],
   authors: [
@@ -50,6 +49,7 @@ export const collections: Readonly<Record<string, readonly Field[]>> = {
     { name: 'company', kind: 'relation', target: 'companies' },
     { name: 'friend', kind: 'relation', target: 'authors' },
   ],
+  ...profiles,
   posts: [
     { name: 'key', kind: 'text' },
     { name: 'title', kind: 'text' },
