@@ -3,11 +3,8 @@
 import type { Databases } from '../../storage/connections/databases.ts';
 import type { Action, AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Condition } from '../../storage/app/filter/condition.ts';
-import {
-  compilePredicate,
-  type FilterRecord,
-  type FilterSubject,
-} from '../../storage/app/filter/evaluate.ts';
+import type { FilterRecord } from '../../storage/app/filter/column-value.ts';
+import { compilePredicate, type FilterSubject } from '../../storage/app/filter/evaluate.ts';
 import { fold, foldEarly, isClosed, type Residue } from '../../storage/app/filter/fold.ts';
 import { withinBudget } from '../../storage/app/filter/work-budget.ts';
 import type { RequestPrincipal, RequestValues } from '../../storage/app/filter/request.ts';
@@ -77,7 +74,7 @@ export function admit(
       ? admitAdmin(deps, { action, asking, principal })
       : accessOf(action, asking, principal, true);
   }
-  const members = principal === null ? [] : membersNeeded(target, action, asking);
+  const members = principal === null ? [] : membersNeeded(target, action, asking.query);
   return principal !== null && members.length > 0
     ? admitUser(deps, target, { action, asking, principal, members })
     : decided(target, accessOf(action, asking, principal, false));

@@ -1,15 +1,14 @@
 // Looks up what rules and filters read of callers and tokens do not have: emails, and the callers' own profiles.
 import { findAdminEmail } from '../../storage/control/admins.ts';
 import type { Databases } from '../../storage/connections/databases.ts';
-import type { Action, AppDefinition } from '../../storage/definition.ts';
+import type { Action, AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { RequestPrincipal, RequestValues } from '../../storage/app/filter/request.ts';
-import type { FilterRecord } from '../../storage/app/filter/evaluate.ts';
+import type { FilterRecord } from '../../storage/app/filter/column-value.ts';
 import { fold } from '../../storage/app/filter/fold.ts';
-import { profilePasses, selectProfiles } from '../../storage/app/records/profiles.ts';
+import { profilePasses, selectProfiles } from '../../storage/app/profiles.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { findUserFacts, type UserFacts } from '../../storage/workspace/user-facts.ts';
 import { compiledRule } from './compile.ts';
-import type { AccessRequest, RuledTarget } from './access.ts';
 import { callerMembersIn, joinMembers, membersOfGetRules, profileFields } from './caller-members.ts';
 
 /** The members of a caller that are looked up. */
@@ -94,9 +93,9 @@ export async function visibleProfiles(
 
 /** The members of the caller that the rule, the caller's own filter or rules of related records may read. */
 export function membersNeeded(
-  { app, collection }: RuledTarget,
+  { app, collection }: { app: AppDefinition; collection: CollectionDefinition },
   action: Action,
-  { query }: AccessRequest,
+  query: RequestValues['query'],
 ): readonly string[] {
   const { callerMembers } = compiledRule(app, collection, action);
   const follows = action === 'create' || action === 'update' || query['filter'] !== undefined ||

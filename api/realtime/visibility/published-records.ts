@@ -1,5 +1,5 @@
 // Published records as filters read them.
-import type { FilterRecord } from '../../../storage/app/filter/evaluate.ts';
+import type { FilterRecord } from '../../../storage/app/filter/column-value.ts';
 import { collectionOf, type DeletedRecords } from '../event.ts';
 
 type Deleted = DeletedRecords['records'];

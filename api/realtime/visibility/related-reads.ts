@@ -1,7 +1,7 @@
 // Related records that views need besides the changed record, read once for all views.
 import { hopPath, type RelatedPart } from '../../../storage/app/filter/condition.ts';
 import type { CollectionDefinition } from '../../../storage/definition.ts';
-import type { FilterRecord } from '../../../storage/app/filter/evaluate.ts';
+import type { FilterRecord } from '../../../storage/app/filter/column-value.ts';
 import type { Restriction } from '../../../storage/app/records/restriction.ts';
 import type { RecordChange } from '../event.ts';
 

@@ -3,7 +3,7 @@ import { type RowBudget, RowsTooLarge } from '../../../storage/app/records/row-b
 import type { Databases } from '../../../storage/connections/databases.ts';
 import type { AppDefinition, CollectionDefinition } from '../../../storage/definition.ts';
 import type { Hop } from '../../../storage/app/filter/condition.ts';
-import type { FilterRecord } from '../../../storage/app/filter/evaluate.ts';
+import type { FilterRecord } from '../../../storage/app/filter/column-value.ts';
 import { readableCollection } from '../../../storage/workspace/identities.ts';
 import { JsonText } from '../../../storage/sql/json-text.ts';
 import { planFor } from '../../../storage/app/records/plan.ts';

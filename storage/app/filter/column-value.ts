@@ -1,11 +1,20 @@
 // The value of a column in a record in memory, as operators compare it.
 import { JsonText } from '../../sql/json-text.ts';
-import type { ColumnTerm } from './condition.ts';
-import type { FilterRecord } from './evaluate.ts';
-import type { Found } from './request.ts';
+import type { ColumnTerm, ValueTerm } from './condition.ts';
+
+/** A record as responses show it (`StoredRecord` is one). */
+export interface FilterRecord {
+  id: string;
+  fields: Readonly<Record<string, unknown>>;
+  created_at: string;
+  updated_at: string;
+}
+
+/** A column's value. `null`: there is none. `composite`: an array or object, which is unlike everything. */
+export type ColumnValue = ValueTerm | null | 'composite';
 
 /** Reads a column of the record that holds it. */
-export function columnReader(term: ColumnTerm): (record: FilterRecord) => Found {
+export function columnReader(term: ColumnTerm): (record: FilterRecord) => ColumnValue {
   const read = valueReader(term);
   return (record) => read(readMember(record, term.column));
 }
@@ -16,7 +25,7 @@ function readMember(record: FilterRecord, column: string): unknown {
 }
 
 /** Reads a column's value. A value of another type than the column's counts as none. */
-function valueReader({ type, path }: ColumnTerm): (value: unknown) => Found {
+function valueReader({ type, path }: ColumnTerm): (value: unknown) => ColumnValue {
   switch (type) {
     case 'text':
       return (value) => typeof value === 'string' ? { kind: 'value', type, value } : null;
@@ -37,7 +46,7 @@ function valueReader({ type, path }: ColumnTerm): (value: unknown) => Found {
   }
 }
 
-function jsonValue(value: unknown): Found {
+function jsonValue(value: unknown): ColumnValue {
   switch (typeof value) {
     case 'string':
       return { kind: 'value', type: 'text', value };

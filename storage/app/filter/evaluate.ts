@@ -2,17 +2,9 @@
 // yet.
 import { type ColumnTerm, type Condition, hopPath, isDouble, type Term, type Truth } from './condition.ts';
 import { toDouble } from '../../sql/exact-number.ts';
-import { columnReader } from './column-value.ts';
+import { columnReader, type FilterRecord } from './column-value.ts';
 import type { WorkBudget } from './work-budget.ts';
 import { decideComparison, type Found, readRequest, type RequestValues } from './request.ts';
-
-/** A record as responses show it (`StoredRecord` is one). */
-export interface FilterRecord {
-  id: string;
-  fields: Readonly<Record<string, unknown>>;
-  created_at: string;
-  updated_at: string;
-}
 
 /** A record and the records that its relations lead to. */
 export interface FilterSubject {

@@ -1,7 +1,6 @@
 // The members of a request that filters may name, and how they are read.
-import { columnReader } from './column-value.ts';
+import { columnReader, type ColumnValue, type FilterRecord } from './column-value.ts';
 import type { NowTerm, ProfileColumn, RequestTerm, Truth, ValueTerm } from './condition.ts';
-import type { FilterRecord } from './evaluate.ts';
 import { comparedAs, operators } from './operators/operators.ts';
 import type { WorkBudget } from './work-budget.ts';
 import type { Operator } from './parse/tree.ts';
@@ -42,8 +41,8 @@ export interface RequestValues {
  */
 export type Requested = ValueTerm | null | 'absent' | 'shapeless';
 
-/** Any value when it is compared. An array or object of a record (`composite`) is unlike everything. */
-export type Found = Requested | 'composite';
+/** Any value when it is compared. */
+export type Found = Requested | ColumnValue;
 
 /** Reads a member of the request. */
 export function readRequest(term: NowTerm | RequestTerm, request: RequestValues): Requested {

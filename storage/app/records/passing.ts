@@ -5,7 +5,7 @@ import { JsonText } from '../../sql/json-text.ts';
 import { quoteLiteral } from '../../sql/quote.ts';
 import { selectRows } from '../../sql/rows.ts';
 import { kinds } from '../fields/kinds.ts';
-import type { FilterRecord } from '../filter/evaluate.ts';
+import type { FilterRecord } from '../filter/column-value.ts';
 import type { FilterSource } from '../filter/source.ts';
 import { qualified } from '../tables.ts';
 import { candidateOfJson } from './candidate-row.ts';

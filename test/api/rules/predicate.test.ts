@@ -11,7 +11,7 @@ import {
 import type { Principal } from '../../../api/scope.ts';
 import type { Databases } from '../../../storage/connections/databases.ts';
 import type { AccessRule, CollectionDefinition } from '../../../storage/definition.ts';
-import type { FilterRecord } from '../../../storage/app/filter/evaluate.ts';
+import type { FilterRecord } from '../../../storage/app/filter/column-value.ts';
 
 const now = new Date('2026-01-02T03:04:05.678Z');
 const times = { created_at: now, updated_at: now };

@@ -23,7 +23,8 @@ import { planFor } from '../../../../storage/app/records/plan.ts';
 import { selectSlice } from '../../../../storage/app/records/records.ts';
 import type { Restriction } from '../../../../storage/app/records/restriction.ts';
 import { conditionOf, type FilteredTables, makeTables } from '../../../storage/app/filter/fixture.ts';
-import { fillAtRandom, uuids } from '../../../storage/app/filter/random.ts';
+import { fillAtRandom } from '../../../storage/app/filter/random.ts';
+import { uuids } from '../../../storage/app/filter/random-values.ts';
 import { filterOfMany } from '../../../storage/app/filter/random-many.ts';
 
 const now = new Date('2026-01-02T03:04:05.678Z');

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Field } from '../../../../storage/definition.ts';
 import { FilterError } from '../../../../storage/app/filter/parse/error.ts';
 import type { RequestValues } from '../../../../storage/app/filter/request.ts';
-import { type FilteredTables, makeTables, profileOf, requestOf } from './fixture.ts';
+import { type FilteredTables, makeTables, requestOf } from './fixture.ts';
+import { profileOf } from './profiles.ts';
 
 const page = readFileSync(new URL('../../../../docs/reference/filters.md', import.meta.url), 'utf8');
 

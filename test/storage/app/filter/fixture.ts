@@ -2,11 +2,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AppDefinition, CollectionDefinition, Field } from '../../../../storage/definition.ts';
 import { asksForMany, type Condition } from '../../../../storage/app/filter/condition.ts';
-import {
-  compilePredicate,
-  type FilterRecord,
-  type FilterSubject,
-} from '../../../../storage/app/filter/evaluate.ts';
+import type { FilterRecord } from '../../../../storage/app/filter/column-value.ts';
+import { compilePredicate, type FilterSubject } from '../../../../storage/app/filter/evaluate.ts';
 import { fold, type Residue } from '../../../../storage/app/filter/fold.ts';
 import { parse } from '../../../../storage/app/filter/parse/parse.ts';
 import type { RequestValues } from '../../../../storage/app/filter/request.ts';
@@ -20,23 +17,11 @@ import { planFor, type StoredRecord } from '../../../../storage/app/records/plan
 import { insertRecord } from '../../../../storage/app/records/records.ts';
 import { createTable } from '../../../../storage/app/alter/table.ts';
 import { attachmentName, qualified } from '../../../../storage/app/tables.ts';
+import { profiles } from './profiles.ts';
 import { openPool, usersTable } from './users-table.ts';
 
 const schema = 'filtered app';
 const written = new Date('2026-01-02T03:04:05.678Z');
-
-/** Profiles of users, which a request may have. */
-const profiles: Readonly<Record<string, readonly Field[]>> = {
-  members: [
-    { name: 'plan', kind: 'text' },
-    { name: 'seats', kind: 'number' },
-    { name: 'active', kind: 'bool' },
-    { name: 'since', kind: 'datetime' },
-    { name: 'team', kind: 'relation', target: 'authors' },
-    { name: 'meta', kind: 'json' },
-    { name: 'contact', kind: 'email' },
-  ],
-};
 
 /** What every filter test may name, unless it brings its own collections. */
 export const collections: Readonly<Record<string, readonly Field[]>> = {
@@ -90,12 +75,6 @@ export function scopeIn(app: AppDefinition, id = 'posts'): FilterScope {
 /** A filter on `posts`, resolved but not yet decided. */
 export function conditionOf(filter: string, scope: FilterScope = scopeIn(appOf())): Condition {
   return resolve(parse(filter), scope);
-}
-
-/** A profile in `members`, as a request has it. */
-export function profileOf(id: string, fields: Fields): Record<string, FilterRecord> {
-  const times = { created_at: written.toISOString(), updated_at: written.toISOString() };
-  return { members: { id, fields, ...times } };
 }
 
 /** A GET of an anonymous caller, but for what is given. */

@@ -1,14 +1,14 @@
 // The callers' own records in `auth` collections, for rules that read them.
-import type { Sql } from '../../connections/pool.ts';
-import type { CollectionDefinition } from '../../definition.ts';
-import { isUuid } from '../../sql/ids.ts';
-import { quoteIdentifier } from '../../sql/quote.ts';
-import { selectRows } from '../../sql/rows.ts';
-import { instantFromDatabase } from '../fields/datetime.ts';
-import type { FilterRecord } from '../filter/evaluate.ts';
-import { qualified } from '../tables.ts';
-import { recordAlias, type Restriction, whereSql } from './restriction.ts';
-import { RecordRows } from './rows.ts';
+import type { Sql } from '../connections/pool.ts';
+import type { CollectionDefinition } from '../definition.ts';
+import { isUuid } from '../sql/ids.ts';
+import { quoteIdentifier } from '../sql/quote.ts';
+import { selectRows } from '../sql/rows.ts';
+import { instantFromDatabase } from './fields/datetime.ts';
+import type { FilterRecord } from './filter/column-value.ts';
+import { qualified } from './tables.ts';
+import { recordAlias, type Restriction, whereSql } from './records/restriction.ts';
+import { RecordRows } from './records/rows.ts';
 
 /** An `auth` collection, and the schema of its app. */
 export interface ProfileTable {
