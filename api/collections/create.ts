@@ -8,12 +8,12 @@ import { fail, failTaken, failValidation, type FieldError } from '../errors.ts';
 import type { Caller } from '../audit/actor.ts';
 import { type CollectionResponse, showCollection } from './response.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
-import { fieldErrors } from './define.ts';
-import { ownFields } from './implied.ts';
-import { indexErrors } from './indexes.ts';
-import { collectionNameFault } from './names.ts';
+import { fieldErrors } from './declaration/define.ts';
+import { ownFields } from './declaration/implied.ts';
+import { indexErrors } from './declaration/indexes.ts';
+import { collectionNameFault } from './declaration/names.ts';
 import { requireIndexLimit, withinSizeLimit } from './size-limit.ts';
-import { targetErrors } from './targets.ts';
+import { targetErrors } from './declaration/targets.ts';
 
 /** The declaration in the body of a create. */
 export interface NewCollection {

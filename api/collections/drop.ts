@@ -6,7 +6,7 @@ import type { Caller } from '../audit/actor.ts';
 import { fail } from '../errors.ts';
 import { failNoCollection } from '../target.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
-import { relationsTo } from './targets.ts';
+import { relationsTo } from './declaration/targets.ts';
 
 /** Drops a collection. Throws `404` when it was dropped already, `409 conflict` with the relations that point to it. */
 export async function dropCollection(

@@ -12,9 +12,9 @@ import {
   string,
   timestamp,
 } from '../contract/schema.ts';
-import { fieldResponse } from './define.ts';
-import { allFields } from './implied.ts';
-import { indexesSchema } from './indexes.ts';
+import { fieldResponse } from './declaration/define.ts';
+import { allFields } from './declaration/implied.ts';
+import { indexesSchema } from './declaration/indexes.ts';
 
 const indexesResponse: Schema<CollectionIndex[]> = indexesSchema;
 

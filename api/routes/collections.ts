@@ -2,7 +2,7 @@
 import { alterCollection } from '../collections/alter.ts';
 import { collectionResponse, declaredOnly, showCollection } from '../collections/response.ts';
 import { createCollection } from '../collections/create.ts';
-import { collectionBody, collectionChangeBody } from '../collections/define.ts';
+import { collectionBody, collectionChangeBody } from '../collections/declaration/define.ts';
 import { dropCollection } from '../collections/drop.ts';
 import { listCollections } from '../collections/list.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';

@@ -7,8 +7,10 @@ import { attachmentName, indexName, qualified, type TableName } from '../tables.
 /** The parts of a definition that its table has. */
 export type TableDefinition = Pick<CollectionDefinition, 'fields' | 'indexes'>;
 
-/** One constraint or index, as the statements that make and remove it. */
+/** One constraint or index: its name, and the statements that make and remove it. */
 export interface Attached {
+  name: string;
+  isConstraint: boolean;
   add: string;
   remove: string;
 }
@@ -42,38 +44,47 @@ function fieldAttachments(table: TableName, field: Field): Attached[] {
 }
 
 function uniqueConstraint(table: TableName, field: Field): Attached {
-  const name = quoteIdentifier(attachmentName('unique', table.collection, field.name));
-  const column = quoteIdentifier(field.name);
-  return {
-    add: `alter table ${qualified(table)} add constraint ${name} unique (${column})`,
-    remove: `alter table ${qualified(table)} drop constraint ${name}`,
-  };
+  const name = attachmentName('unique', table.collection, field.name);
+  return constraint(table, name, `unique (${quoteIdentifier(field.name)})`);
 }
 
-function fieldIndex(table: TableName, field: Field): Attached {
-  const index = attachmentName('index', table.collection, field.name);
-  return {
-    add: `create index ${quoteIdentifier(index)} on ${qualified(table)} (${quoteIdentifier(field.name)})`,
-    remove: `drop index ${quoteIdentifier(table.schema)}.${quoteIdentifier(index)}`,
-  };
+function fieldIndex(table: TableName, { name }: Field): Attached {
+  return plainIndex(table, attachmentName('index', table.collection, name), { fields: [name] });
 }
 
 function indexAttachment(table: TableName, index: CollectionIndex): Attached {
-  const name = quoteIdentifier(indexName(table.collection, index));
-  const columns = index.fields.map(quoteIdentifier).join(', ');
+  return plainIndex(table, indexName(table.collection, index), index);
+}
+
+function plainIndex(table: TableName, name: string, { fields, unique }: CollectionIndex): Attached {
+  const columns = fields.map(quoteIdentifier).join(', ');
+  const kind = unique === true ? 'unique index' : 'index';
   return {
-    add: `create ${index.unique === true ? 'unique ' : ''}index ${name} on ${qualified(table)} (${columns})`,
-    remove: `drop index ${quoteIdentifier(table.schema)}.${name}`,
+    name,
+    isConstraint: false,
+    add: `create ${kind} ${quoteIdentifier(name)} on ${qualified(table)} (${columns})`,
+    remove: `drop index ${quoteIdentifier(table.schema)}.${quoteIdentifier(name)}`,
   };
 }
 
 function foreignKey(table: TableName, field: Field, collection: string): Attached {
-  const name = quoteIdentifier(attachmentName('reference', table.collection, field.name));
+  const name = attachmentName('reference', table.collection, field.name);
   const target = collection === 'users' ? 'workspace.users' : qualified({ schema: table.schema, collection });
+  const column = quoteIdentifier(field.name);
+  return constraint(
+    table,
+    name,
+    `foreign key (${column}) references ${target} (id) on delete ${onDelete(field)}`,
+  );
+}
+
+function constraint(table: TableName, name: string, definition: string): Attached {
+  const altered = `alter table ${qualified(table)}`;
   return {
-    add: `alter table ${qualified(table)} add constraint ${name} ` +
-      `foreign key (${quoteIdentifier(field.name)}) references ${target} (id) on delete ${onDelete(field)}`,
-    remove: `alter table ${qualified(table)} drop constraint ${name}`,
+    name,
+    isConstraint: true,
+    add: `${altered} add constraint ${quoteIdentifier(name)} ${definition}`,
+    remove: `${altered} drop constraint ${quoteIdentifier(name)}`,
   };
 }
 

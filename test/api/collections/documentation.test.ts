@@ -6,7 +6,7 @@ import { blocksOf } from '../../harness/documentation-page.ts';
 
 const page = readFileSync(new URL('../../../docs/reference/changes.md', import.meta.url), 'utf8');
 const examples = blocksOf(page).filter(({ kind }) => kind === 'request').flatMap(({ text }) =>
-  [...text.matchAll(/^(GET|POST|PATCH) (\S+)\n(.*?)^→ (\d+) ?([^\n]*)\n/gms)]
+  [...text.matchAll(/^(GET|POST|PUT|PATCH) (\S+)\n(.*?)^→ (\d+) ?([^\n]*)\n/gms)]
     .map(([, method = '', path = '', body = '', status, result = '']) => ({
       method,
       path,

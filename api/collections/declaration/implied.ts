@@ -1,8 +1,8 @@
 // The implied fields of collections of kind `auth`.
 import { isDeepStrictEqual } from 'node:util';
-import type { CollectionKind, Field } from '../../storage/definition.ts';
-import { impliedFields } from '../../storage/workspace/identities.ts';
-import type { FieldError } from '../errors.ts';
+import type { CollectionKind, Field } from '../../../storage/definition.ts';
+import { impliedFields } from '../../../storage/workspace/identities.ts';
+import type { FieldError } from '../../errors.ts';
 
 const implied: ReadonlyMap<string, Field> = new Map(impliedFields.map((field) => [field.name, field]));
 

@@ -1,8 +1,8 @@
 // Declarations of collections: their schema, and the checks that need no other collection.
-import type { Field } from '../../storage/definition.ts';
-import type { FieldSetting } from '../../storage/app/fields/kind.ts';
-import { kindNames, kinds } from '../../storage/app/fields/kinds.ts';
-import type { FieldError } from '../errors.ts';
+import type { Field } from '../../../storage/definition.ts';
+import type { FieldSetting } from '../../../storage/app/fields/kind.ts';
+import { kindNames, kinds } from '../../../storage/app/fields/kinds.ts';
+import type { FieldError } from '../../errors.ts';
 import {
   anyValue,
   array,
@@ -14,13 +14,13 @@ import {
   optional,
   type Schema,
   string,
-} from '../contract/schema.ts';
+} from '../../contract/schema.ts';
 import { indexesSchema } from './indexes.ts';
 import { fieldNameFault } from './names.ts';
 
 const maxFields = 500;
 
-const fieldSchema = object({
+const fieldMembers = {
   name: string(),
   kind: oneOf(kindNames),
   required: optional(described(boolean(), 'Refuses a missing or null value.')),
@@ -34,6 +34,13 @@ const fieldSchema = object({
   ),
   unique: optional(boolean()),
   index: optional(boolean()),
+};
+
+const fieldSchema = object(fieldMembers);
+
+const changedFieldSchema = object({
+  ...fieldMembers,
+  was: optional(described(string(), 'The name that the field has had until now: renames it.')),
 });
 
 const fieldsSchema = array(fieldSchema, { max: maxFields });
@@ -53,7 +60,7 @@ export const collectionChangeBody = object({
   schema: object({
     id: optional(string()),
     kind: optional(oneOf(['base', 'auth', 'view'])),
-    fields: fieldsSchema,
+    fields: array(changedFieldSchema, { max: maxFields }),
     indexes: optional(indexesSchema),
   }),
 });

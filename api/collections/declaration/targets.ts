@@ -1,8 +1,8 @@
 // Checks the targets of relations.
-import { pointsTo } from '../../storage/app/fields/kinds.ts';
-import { type CollectionDefinition, type Field, filesId } from '../../storage/definition.ts';
-import { usersId } from '../../storage/workspace/identities.ts';
-import type { FieldError } from '../errors.ts';
+import { pointsTo } from '../../../storage/app/fields/kinds.ts';
+import { type CollectionDefinition, type Field, filesId } from '../../../storage/definition.ts';
+import { usersId } from '../../../storage/workspace/identities.ts';
+import type { FieldError } from '../../errors.ts';
 
 /** The errors of fields whose target does not exist. */
 export function targetErrors(fields: readonly Field[], known: ReadonlySet<string>): FieldError[] {

@@ -1,8 +1,8 @@
-// Indexes over several fields of a collection: their declaration, its checks, and the error for records that one refuses.
-import { kinds } from '../../storage/app/fields/kinds.ts';
-import type { CollectionIndex, Field } from '../../storage/definition.ts';
-import { array, boolean, described, object, optional, string } from '../contract/schema.ts';
-import type { FieldError } from '../errors.ts';
+// Indexes over several fields of a collection: how they are declared, and what is wrong with a declaration.
+import { kinds } from '../../../storage/app/fields/kinds.ts';
+import type { CollectionIndex, Field } from '../../../storage/definition.ts';
+import { array, boolean, described, object, optional, string } from '../../contract/schema.ts';
+import type { FieldError } from '../../errors.ts';
 
 const maxIndexes = 32;
 const maxIndexFields = 8;
