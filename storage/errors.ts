@@ -135,6 +135,23 @@ export function mayBeDropped(error: unknown): boolean {
   return ofDropped.has(error.failure) && errorCode(error.cause) !== 'CONNECT_TIMEOUT';
 }
 
+/** The limits of a workspace that a statement can exceed. */
+export type ExceededLimit =
+  | 'database connections'
+  | 'database.temp_file_mb'
+  | 'database.statement_timeout_ms';
+
+/** The limit that a failure says is exceeded, if it does. */
+export function exceededLimit(error: unknown): ExceededLimit | undefined {
+  if (error instanceof NoPermit) return 'database connections';
+  const { cause } = error instanceof StorageError ? error : {};
+  if (!(cause instanceof postgres.PostgresError)) return undefined;
+  if (cause.code === '53400' && cause.message.includes('temp_file_limit')) return 'database.temp_file_mb';
+  // The code of every cancellation, also of that for a client that has gone.
+  const isLate = cause.code === '57014' && cause.message.includes('statement timeout');
+  return isLate ? 'database.statement_timeout_ms' : undefined;
+}
+
 /** These end a connection, possibly right after the commit of what was sent on it. */
 const endings = new Set(['57P01', '57P02']);
 

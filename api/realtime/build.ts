@@ -12,6 +12,7 @@ import type { Report } from './ports.ts';
 /** Creates the hub. Changes of definitions reach it through their cache, revocations through the tokens. */
 export function createRealtime(
   deps: GateDeps & Pick<Deps, 'observe'> & {
+    spentShares: Pick<Deps['spentShares'], 'note'>;
     config: Pick<Config, 'realtime'> & { http: Pick<Config['http'], 'max_body_bytes'> };
   },
 ): Hub {
@@ -26,6 +27,8 @@ export function createRealtime(
     // A monotonic clock: with the time of day, a clock set back would stop pings and timeouts.
     now: () => performance.now(),
     cursorKey: randomBytes(16),
+    onCut: (workspace) =>
+      deps.spentShares.note({ share: 'bytes that wait for readers of streams', workspace }),
     bounds: { streams: { perPrincipal, perAddress }, backlogBytes },
   });
 }

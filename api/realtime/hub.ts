@@ -31,6 +31,8 @@ interface HubOptions {
   now: () => number;
   /** 16 random bytes, new in each process. */
   cursorKey: Buffer;
+  /** Called with each workspace whose streams are cut off, as too much waits for them. */
+  onCut?: (workspace: string) => void;
   bounds?: Partial<Bounds>;
 }
 
@@ -100,7 +102,7 @@ export class Hub implements Publisher {
       onChange: (member) => this.#reauthorizer.add([member]),
     });
     this.#quota = new StreamQuota(this.#bounds.streams);
-    this.#backlog = new Backlog(this.#bounds.backlogBytes);
+    this.#backlog = new Backlog(this.#bounds.backlogBytes, options.onCut);
     this.#unsubscribe = gate.onDefinitionChange((place) => this.#onDefinitionChange(place));
     this.#timer = setInterval(() => this.#sweepStreams(), this.#bounds.sweepMs);
     this.#timer.unref();

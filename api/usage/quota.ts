@@ -1,4 +1,5 @@
 // The quotas: their names, their limits, and the errors of a caller that exceeds them.
+import { exceededLimit } from '../../storage/errors.ts';
 import { ApiError } from '../errors.ts';
 import type { SpentShares } from '../logging/spent-shares.ts';
 import type { HeaderList } from '../http/header-list.ts';
@@ -62,13 +63,14 @@ class QuotaExceeded extends ApiError {
   }
 }
 
-/** Logs the quota that an error says is used up; nothing of another error. */
+/** Logs the quota, or the share of the database, that an error says is used up; nothing of another error. */
 export function noteExceeded(
   { spentShares }: { spentShares: SpentShares },
   error: unknown,
   workspace: string | undefined,
 ): void {
-  if (error instanceof QuotaExceeded) spentShares.note({ share: error.quota, workspace });
+  const share = error instanceof QuotaExceeded ? error.quota : exceededLimit(error);
+  if (share !== undefined) spentShares.note({ share, workspace });
 }
 
 /** Creates the error `quota_exceeded`, which names the quota and its limit, and the place where it holds unless that is clear. */

@@ -1,4 +1,5 @@
 // What the log says of responses that are written past the pipeline: with the status that the client got.
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Caller, expectOk } from '../harness/api.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
@@ -72,3 +73,27 @@ it.each(['a request', 'a hook'])(
     expect(line).toMatchObject({ level: 'warn', type: 'share_spent' });
   },
 );
+
+it('says that a list needs more temporary files than its workspace may have', async () => {
+  const workspace = '/api/workspaces/sorting';
+  const shop = `${workspace}/apps/shop`;
+  expectOk(await admin.post('/api/workspaces', { id: 'sorting', name: 'A workspace' }));
+  expectOk(await admin.post(`${workspace}/apps`, { id: 'shop', name: 'A shop' }));
+  const schema = { id: 'notes', kind: 'base', fields: [{ name: 'title', kind: 'text' }] };
+  expectOk(await admin.post(`${shop}/collections`, { schema }));
+  for (let batch = 0; batch < 16; batch++) {
+    const requests = Array.from({ length: 100 }, () => ({
+      ...{ method: 'POST', collection: 'notes' },
+      body: { title: randomBytes(700).toString('hex') },
+    }));
+    expectOk(await admin.post(`${shop}/batch`, { requests }));
+  }
+  for (const policy of ['work_mem_mb', 'temp_file_mb']) {
+    const path = `${workspace}/policies/database.${policy}`;
+    expectOk(await admin.put(path, { kind: 'range', min: 1, max: 1 }));
+  }
+  const last = `${shop}/collections/notes/records?sort=-title&per_page=200&page=8`;
+  await expect.poll(async () => (await admin.get(last)).status).toBe(503);
+  expect(JSON.parse(await server.line(`"share_spent","share":"database.temp_file_mb","workspace":"sorting"`)))
+    .toMatchObject({ level: 'warn' });
+});

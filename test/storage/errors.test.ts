@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PermitCount, unlimitedPermits } from '../../storage/connections/permits.ts';
 import { Pool } from '../../storage/connections/pool.ts';
-import { mayBeDone, mayBeDropped, NoPermit, StorageError } from '../../storage/errors.ts';
+import { exceededLimit, mayBeDone, mayBeDropped, NoPermit, StorageError } from '../../storage/errors.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 
 let own: OwnInstallation;
@@ -34,6 +34,23 @@ it('says whether the work may have been done all the same', async () => {
   expect(mayBeDone(await failureOf('select 1 / 0'))).toBe(false);
   expect(mayBeDone(await failureOf('select pg_terminate_backend(pg_backend_pid())'))).toBe(true);
   expect(mayBeDone(await failureOf('select', busy))).toBe(false);
+  await pool?.end();
+});
+
+it('says which limit of its workspace a statement has exceeded', async () => {
+  const none = new PermitCount({ count: 0, timeoutMs: 10 });
+  const [pool, busy] = [unlimitedPermits, none].map((permits) =>
+    new Pool(own.access, { cap: 1, permits, now: Date.now })
+  );
+  const limitOf = async (text: string, asked = pool) =>
+    exceededLimit(await asked?.run((sql) => sql.unsafe(text)).catch((error: unknown) => error));
+  expect(await limitOf('select', busy)).toBe('database connections');
+  expect(await limitOf(`set statement_timeout = '10ms'; select pg_sleep(60)`)).toBe(
+    'database.statement_timeout_ms',
+  );
+  expect(await limitOf('reset statement_timeout; select pg_cancel_backend(pg_backend_pid())'))
+    .toBeUndefined();
+  expect(await limitOf('select 1 / 0')).toBeUndefined();
   await pool?.end();
 });
 

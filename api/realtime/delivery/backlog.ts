@@ -81,8 +81,12 @@ export class Backlog {
   readonly #shares = new Map<string, WorkspaceShare>();
   #bytes = 0;
 
-  constructor(mostBytes: number) {
+  readonly #onCut: ((workspace: string) => void) | undefined;
+
+  /** `onCut` is called with each workspace whose streams are cut off. */
+  constructor(mostBytes: number, onCut?: (workspace: string) => void) {
     this.#maxBytes = mostBytes;
+    this.#onCut = onCut;
   }
 
   /**
@@ -94,10 +98,11 @@ export class Backlog {
     this.#shares.set(outlet.workspace, share);
     this.#counting(share, () => share.add(outlet, bytes));
     while (this.#bytes > this.#maxBytes) {
-      const heaviest = [...this.#shares.values()].reduce((most, next) =>
-        next.bytes > most.bytes ? next : most
+      const [workspace, heaviest] = [...this.#shares].reduce((most, next) =>
+        next[1].bytes > most[1].bytes ? next : most
       );
       this.#counting(heaviest, () => heaviest.halve());
+      this.#onCut?.(workspace);
     }
   }
 

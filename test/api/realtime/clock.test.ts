@@ -31,6 +31,7 @@ beforeEach(() => {
     },
     tokens: { current: nobodyAsks },
     observe: nobodyAsks,
+    spentShares: { note: nobodyAsks },
     config: {
       http: { max_body_bytes: 1_024 },
       realtime: { streams_per_principal: 10, streams_per_address: 10 },

@@ -8,8 +8,8 @@ import { Slow } from '../slow-socket.ts';
 const bounds = { waitingBytes: 1_000_000, stallMs: 10_000 };
 
 /** Streams that share one bound, of 10,000 bytes when none is given. */
-function streams(mostBytes = 10_000) {
-  const backlog = new Backlog(mostBytes);
+function streams(mostBytes = 10_000, onCut?: (workspace: string) => void) {
+  const backlog = new Backlog(mostBytes, onCut);
   return (workspace: string) => {
     const socket = new Slow();
     const sink = new Sink(socket, { workspace, bounds, backlog });
@@ -26,6 +26,14 @@ it('cuts off the stream for which most waits, of the workspace with most', () =>
   expect([small, large, other].map(({ socket }) => socket.destroyed)).toEqual([false, false, false]);
   small.write(1_500);
   expect([small, large, other].map(({ socket }) => socket.destroyed)).toEqual([false, true, false]);
+});
+
+it('says whose streams it cuts off', () => {
+  const cut: string[] = [];
+  const open = streams(10_000, (workspace) => void cut.push(workspace));
+  open('light').write(2_000);
+  open('heavy').write(9_000);
+  expect(cut).toEqual(['heavy']);
 });
 
 it('cuts off more than one when they are alike', () => {
