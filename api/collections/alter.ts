@@ -11,6 +11,7 @@ import { type CollectionResponse, showCollection } from './response.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { type ChangedCollection, checkChange, type CheckedChange } from './declaration/changed-definition.ts';
 import { fieldErrors } from './declaration/define.ts';
+import { checkRecords } from './existing-records.ts';
 import { explainChangeError, type RefusedChange } from './refused-change.ts';
 import { renameInRules } from './rename-rules.ts';
 import { requireIndexLimit, withinSizeLimit } from './size-limit.ts';
@@ -21,6 +22,8 @@ export interface Alteration {
   declared: ChangedCollection;
   /** True when fields that are left out may be dropped with their values. */
   drop: boolean;
+  /** True when records get the defaults of new fields, and of those that are required from now on. */
+  fill?: boolean;
   by: Caller;
 }
 
@@ -31,7 +34,7 @@ export interface Alteration {
 export async function alterCollection(
   deps: ChangeDeps,
   app: AppDefinition,
-  { id, declared, drop, by }: Alteration,
+  { id, declared, drop, fill = false, by }: Alteration,
 ): Promise<CollectionResponse> {
   const errors = fieldErrors(declared.fields);
   if (errors.length > 0) failValidation(errors);
@@ -44,8 +47,12 @@ export async function alterCollection(
       refused = { ...refused, ...after };
       requireIndexLimit(collections, { id, ...after });
       const table = { schema, collection: id };
+      const filled = await checkRecords(sql, table, {
+        ...{ before, after, fill },
+        formerNames: new Map([...renames].map(([from, to]) => [to, from])),
+      });
       await renameColumns(sql, table, { before, renames });
-      await alterTable(sql, table, { before: renamed, after });
+      await alterTable(sql, table, { before: renamed, after, filled });
       await withinSizeLimit(
         { sql, schema },
         () => updateCollection(sql, schema, { id, ...after, now: by.now }),

@@ -4,7 +4,7 @@ import type { TableDefinition } from '../../storage/app/alter/attachments.ts';
 import { attachmentName, indexName } from '../../storage/app/tables.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import { StorageError } from '../../storage/errors.ts';
-import { ApiError, type FieldError } from '../errors.ts';
+import { ApiError, type FieldError, fieldsError } from '../errors.ts';
 
 /** A change that failed: the collection, and what it would have become. */
 export interface RefusedChange extends TableDefinition {
@@ -20,12 +20,24 @@ export async function explainChangeError(
 ): Promise<unknown> {
   if (!(error instanceof StorageError)) return error;
   if (error.failure === 'conflict') return await explainDuplicates(error, connection, change);
+  if (error.failure === 'missing_reference') return explainDefault(error, change);
   return error.failure === 'invalid'
     ? new ApiError(
       'conflict',
       `${change.id}: a value is too long to be indexed, or there have been too many fields`,
     )
     : error;
+}
+
+/** A default that was filled in, and that names nothing. */
+function explainDefault({ constraint }: StorageError, { id, fields }: RefusedChange): ApiError {
+  const field = fields.find(({ name }) => attachmentName('reference', id, name) === constraint);
+  const reason = 'there is nothing with this id to fill in';
+  return fieldsError('validation', [{
+    field: `schema.fields.${field?.name ?? ''}.default`,
+    reason,
+    code: 'not_found',
+  }]);
 }
 
 async function explainDuplicates(

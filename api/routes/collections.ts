@@ -58,6 +58,10 @@ export const collectionsAlter = route({
       optional(oneOf(['drop'])),
       'Confirms that fields missing from the list are dropped with all their values.',
     ),
+    fill: described(
+      optional(oneOf(['default'])),
+      'Stores the defaults of new fields, and of fields that are required from now on, in records that have no value.',
+    ),
   }),
   body: collectionChangeBody,
   needsDisk: true,
@@ -69,6 +73,7 @@ export const collectionsAlter = route({
       id: target.collection.id,
       declared: body.schema,
       drop: query.confirm === 'drop',
+      fill: query.fill === 'default',
       by: { principal, origin, now },
     }),
 });

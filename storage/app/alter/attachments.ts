@@ -10,7 +10,8 @@ export type TableDefinition = Pick<CollectionDefinition, 'fields' | 'indexes'>;
 /** One constraint or index: its name, and the statements that make and remove it. */
 export interface Attached {
   name: string;
-  isConstraint: boolean;
+  /** Undefined for what cannot be renamed as one. */
+  kind?: 'constraint' | 'index';
   add: string;
   remove: string;
 }
@@ -61,7 +62,7 @@ function plainIndex(table: TableName, name: string, { fields, unique }: Collecti
   const kind = unique === true ? 'unique index' : 'index';
   return {
     name,
-    isConstraint: false,
+    kind: 'index',
     add: `create ${kind} ${quoteIdentifier(name)} on ${qualified(table)} (${columns})`,
     remove: `drop index ${quoteIdentifier(table.schema)}.${quoteIdentifier(name)}`,
   };
@@ -82,7 +83,7 @@ function constraint(table: TableName, name: string, definition: string): Attache
   const altered = `alter table ${qualified(table)}`;
   return {
     name,
-    isConstraint: true,
+    kind: 'constraint',
     add: `${altered} add constraint ${quoteIdentifier(name)} ${definition}`,
     remove: `${altered} drop constraint ${quoteIdentifier(name)}`,
   };

@@ -2,7 +2,7 @@
 import type { Sql } from '../../connections/pool.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
 import { qualified, type TableName } from '../tables.ts';
-import { attachments, type TableDefinition } from './attachments.ts';
+import { type Attached, attachments, type TableDefinition } from './attachments.ts';
 
 /** New names by the names of before. No new name is that of another field. */
 export type Renames = ReadonlyMap<string, string>;
@@ -27,17 +27,23 @@ export async function renameColumns(
     `alter table ${name} rename column ${quoteIdentifier(from)} to ${quoteIdentifier(to)}`
   );
   const after = attachments(table, withNewNames(before, renames));
-  const attached = attachments(table, before).flatMap((old, index) => {
-    const next = after[index]?.name ?? old.name;
-    if (next === old.name) return [];
-    return old.isConstraint
-      ? [`alter table ${name} rename constraint ${quoteIdentifier(old.name)} to ${quoteIdentifier(next)}`]
-      : [
-        `alter index ${quoteIdentifier(table.schema)}.${quoteIdentifier(old.name)} rename to ${
-          quoteIdentifier(next)
-        }`,
-      ];
-  });
-  const statements = [...columns, ...attached];
+  const pairs = attachments(table, before).map((old, index) => ({ old, next: after[index] ?? old }));
+  const changed = pairs.filter(({ old, next }) => old.name !== next.name);
+  // What cannot be renamed is made again.
+  const anew = changed.filter(({ old }) => old.kind === undefined);
+  const statements = [
+    ...anew.map(({ old }) => old.remove).reverse(),
+    ...columns,
+    ...changed.flatMap(({ old, next }) => renamed(table, old, next.name)),
+    ...anew.map(({ next }) => next.add),
+  ];
   if (statements.length > 0) await sql.unsafe(statements.join('; '));
+}
+
+function renamed(table: TableName, { kind, name }: Attached, to: string): string[] {
+  if (kind === undefined) return [];
+  const attached = kind === 'constraint'
+    ? `table ${qualified(table)} rename constraint ${quoteIdentifier(name)}`
+    : `index ${quoteIdentifier(table.schema)}.${quoteIdentifier(name)} rename`;
+  return [`alter ${attached} to ${quoteIdentifier(to)}`];
 }

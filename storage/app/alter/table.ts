@@ -5,6 +5,7 @@ import type { Sql } from '../../connections/pool.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
 import { kinds } from '../fields/kinds.ts';
 import { attachmentName, qualified, type TableName } from '../tables.ts';
+import { defaultLiteral, fillEmpty } from './fill.ts';
 import { type Attached, attachments, type TableDefinition } from './attachments.ts';
 
 /** Creates the table of a new collection. Throws `StorageError`. */
@@ -27,26 +28,41 @@ export async function createTable(
 
 /**
  * Alters a table from one definition to another: its columns, their constraints and indexes. Kinds and targets never
- * change. Throws `StorageError`: `conflict` for a unique field or index with duplicates, `invalid` when a value is too
+ * change. The records that are there get the defaults of the `filled` fields. Throws `StorageError`: `conflict` for a unique field or index with duplicates, `invalid` when a value is too
  * long to be indexed or the table has had too many columns.
  */
 export async function alterTable(
   sql: Sql,
   table: TableName,
-  { before, after }: { before: TableDefinition; after: TableDefinition },
+  { before, after, filled }: { before: TableDefinition; after: TableDefinition; filled: ReadonlySet<string> },
 ): Promise<void> {
   const name = qualified(table);
   const old = attachments(table, before);
   const wanted = attachments(table, after);
+  const isOld = new Set(before.fields.map((field) => field.name));
+  for (const field of after.fields) {
+    if (isOld.has(field.name) && filled.has(field.name)) await fillEmpty(sql, table, field);
+  }
   const statements = [
     ...without(old, wanted).map(({ remove }) => remove),
     ...missingFrom(after, before).map((field) =>
       `alter table ${name} drop column ${quoteIdentifier(field.name)}`
     ),
-    ...missingFrom(before, after).map((field) => `alter table ${name} add column ${columnDefinition(field)}`),
+    ...missingFrom(before, after).flatMap((field) => addColumn(name, field, filled.has(field.name))),
     ...without(wanted, old).map(({ add }) => add),
   ];
   if (statements.length > 0) await sql.unsafe(statements.join('; '));
+}
+
+/** A new column. PostgreSQL fills in a default without writing each record: it keeps the value with the column. */
+function addColumn(table: string, field: Field, isFilled: boolean): string[] {
+  const added = `alter table ${table} add column ${columnDefinition(field)}`;
+  const value = isFilled ? defaultLiteral(field) : undefined;
+  if (value === undefined) return [added];
+  return [
+    `${added} default ${value}`,
+    `alter table ${table} alter column ${quoteIdentifier(field.name)} drop default`,
+  ];
 }
 
 /** The fields of the second definition that the first lacks. */

@@ -68,6 +68,11 @@ function collectOperand(operand: Operand, scope: FilterScope, renaming: Renaming
     const { id } = (scope.root ?? scope).source;
     edit(renaming, { collection: id, name: operand.name, at: operand.at, piece: 2 });
   }
+  if (operand.kind === 'request' && operand.part === 'auth') {
+    // `@request.auth.profile.members.plan`
+    const [collection, name = ''] = operand.path;
+    edit(renaming, { collection, name, at: operand.at, piece: 4 });
+  }
 }
 
 /** Collects the edits of a path, of which `first` pieces have been seen. Returns the scope that it leads to. */

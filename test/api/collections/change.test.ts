@@ -24,9 +24,9 @@ describe('a change', () => {
     const path = await define('changed', [title, { name: 'old', kind: 'number' }]);
     const record = expectOk(await admin.post(`${path}/records`, { title: 'kept', old: 1 }));
     const fields = [{ name: 'fresh', kind: 'text', required: true, default: 'x' }, title];
-    expectOk(await admin.patch(`${path}?confirm=drop`, { schema: { fields } }));
+    expectOk(await admin.patch(`${path}?confirm=drop&fill=default`, { schema: { fields } }));
     const read = await admin.get(`${path}/records/${record.id}`);
-    expect(read.body.fields).toEqual({ fresh: null, title: 'kept' });
+    expect(read.body.fields).toEqual({ fresh: 'x', title: 'kept' });
     const next = await admin.post(`${path}/records`, { title: 'after' });
     expect(next.body.fields).toEqual({ fresh: 'x', title: 'after' });
     expect((await admin.post(`${path}/records`, { old: 1 })).body.message).toBe('old: unknown field');
@@ -138,9 +138,9 @@ describe('a change', () => {
 
   it('sets bounds and requirements for what is written from then on', async () => {
     const path = await define('bounded', [title]);
-    const record = expectOk(await admin.post(`${path}/records`, {}));
+    const record = expectOk(await admin.post(`${path}/records`, { title: 'x' }));
     expectOk(await admin.patch(path, { schema: { fields: [{ ...title, required: true, min: 2 }] } }));
-    expect((await admin.get(`${path}/records/${record.id}`)).body.fields.title).toBeNull();
+    expect((await admin.get(`${path}/records/${record.id}`)).body.fields.title).toBe('x');
     expect((await admin.post(`${path}/records`, {})).body.message).toBe('title: is required');
     expect((await admin.patch(`${path}/records/${record.id}`, { title: 'x' })).status).toBe(400);
   });

@@ -52,6 +52,7 @@ describe('a filter on posts', () => {
       'writer.friend.posts_via_writer.writer.posts_via_editor(headline = "a")',
     ],
     ['owner.email = "title"', 'owner.email = "title"'],
+    ['@request.auth.profile.members.plan = title', '@request.auth.profile.members.plan = headline'],
   ])('%s is %s', (before, after) => {
     expect(rename(before, 'posts', names)).toBe(after);
     expect(conditionOf(after, scopeIn(renamedApp('posts', names)))).toBeDefined();
@@ -67,6 +68,14 @@ describe('a filter on posts', () => {
   it('has the new names of related collections, and only there', () => {
     expect(rename('author.name = key && author.company.name = "a"', 'authors', { name: 'title' })).toBe(
       'author.title = key && author.company.name = "a"',
+    );
+  });
+
+  it('has the new names of the caller’s profile', () => {
+    const filter =
+      '@request.auth.profile.members.plan = title && @request.auth.profile.members.meta.plan = 1';
+    expect(rename(filter, 'members', { plan: 'tier', meta: 'more' })).toBe(
+      '@request.auth.profile.members.tier = title && @request.auth.profile.members.more.plan = 1',
     );
   });
 
