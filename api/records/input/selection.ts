@@ -3,8 +3,11 @@ import type { SortKey } from '../../../storage/app/records/list-order.ts';
 import type { RecordPlan, StoredRecord } from '../../../storage/app/records/plan.ts';
 import { unknownColumn } from '../../errors.ts';
 
-/** Related records by the names of the relations: null for one that is empty, or that the caller may not read. */
-export type Expansion = Record<string, RelatedRecord | null>;
+/**
+ * Related records by the names of the relations: null for one that is empty, or that the caller may not read. Backwards,
+ * those that the caller may read.
+ */
+export type Expansion = Record<string, RelatedRecord | RelatedRecord[] | null>;
 
 /** A record at the end of a relation, with `expand` where further relations of it were asked for. */
 export type RelatedRecord = StoredRecord & { expand?: Expansion };

@@ -65,10 +65,10 @@ function allOf(path: Path, scope: FilterScope): ManyPath {
 }
 
 /** `comments_via_issue`: the records of `comments` whose relation `issue` leads to a record of the source. */
-function findBackward(
+export function findBackward(
   name: string,
-  { id }: FilterSource,
-  scope: FilterScope,
+  { id }: Pick<FilterSource, 'id'>,
+  scope: Pick<FilterScope, 'target'>,
 ): Pick<Reach, 'target' | 'source' | 'by'> | undefined {
   const via = '_via_';
   for (let at = name.indexOf(via); at !== -1; at = name.indexOf(via, at + 1)) {

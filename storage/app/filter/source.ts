@@ -69,9 +69,12 @@ const users: FilterSource = {
 
 /** The scope of a collection's filters and rules. */
 export function filterScope(app: AppDefinition, collection: CollectionDefinition): FilterScope {
+  return { level: 0, source: filterSource(app.schema, collection), ...appScope(app) };
+}
+
+/** The collections of an app, as paths name them. */
+export function appScope(app: AppDefinition): Pick<FilterScope, 'target' | 'profile'> {
   return {
-    level: 0,
-    source: filterSource(app.schema, collection),
     target: (name) => {
       const target = readableCollection(app, name);
       return target === undefined ? undefined : filterSource(app.schema, target);

@@ -41,6 +41,45 @@ export async function selectRecords(
   return rows.map((row) => plan.record(row));
 }
 
+/** Which records are selected that point to others. */
+export interface ReferrerSelection extends RelatedSelection {
+  /** The relation that points. */
+  by: string;
+  /** The ids that it may point to. */
+  ids: readonly string[];
+  /** Records that point to the same one, at most: the oldest are selected. */
+  each: number;
+  /** Records in all, at most. */
+  all: number;
+}
+
+/** A record, and the id that it points to. */
+export interface PointingRecord {
+  record: StoredRecord;
+  holder: string;
+}
+
+/** The records that point to one of some ids and pass, the oldest first. Throws `RowsTooLarge`. */
+export async function selectReferrers(
+  sql: Sql,
+  plan: RecordPlan,
+  { by, ids, each, all, rule, budget = { left: Infinity } }: ReferrerSelection,
+): Promise<PointingRecord[]> {
+  const where = whereSql([rule && { residue: rule }], 4);
+  const condition = where.text === '' ? '' : ` and ${where.text}`;
+  // For each id, so that the index of the relation finds its records, and no more of them are read than that.
+  const text = `select ${plan.columns}, h."holder"::text from unnest($1::uuid[]) as h("holder") ` +
+    `cross join lateral (select * from ${plan.table} as r where r.${
+      quoteIdentifier(by)
+    } = h."holder"${condition} ` +
+    `order by r."created_at", r."id" limit $2::bigint) as r limit $3::bigint`;
+  const rows = await selectWithin(sql, { text, prepare: false }, {
+    params: [[...ids], each, all, ...where.params],
+    budget,
+  });
+  return rows.map((row) => ({ record: plan.record(row), holder: String(row.at(-1)) }));
+}
+
 /** Locks a record that is about to be deleted; undefined when there is none or it does not pass. */
 export async function lockRecord(
   sql: Sql,

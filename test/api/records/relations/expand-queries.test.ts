@@ -1,7 +1,8 @@
 // How often the database is queried for related records.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { onCollection } from '../../../../api/records/collection.ts';
-import { expandRelations, readExpand } from '../../../../api/records/relations/expand.ts';
+import { expandRelations } from '../../../../api/records/relations/expand.ts';
+import { readExpand } from '../../../../api/records/relations/expand-paths.ts';
 import type { RecordSelector } from '../../../../api/records/input/selection.ts';
 import { unboundedAccess } from '../../../../api/rules/access.ts';
 import type { Connection } from '../../../../storage/connections/pool.ts';
@@ -33,12 +34,13 @@ function counting(connection: Connection): { connection: Connection; runs: () =>
   };
 }
 
-/** Posts with what is asked of their relations, and how often the database was asked for it. */
+/** Records with what is asked of their relations, and how often the database was asked for it. */
 async function expanded(
   records: readonly StoredRecord[],
   expand: string,
+  collection = 'posts',
 ): Promise<{ show: RecordSelector; runs: number }> {
-  return await onCollection(app.deps, await app.target('posts'), async (scope) => {
+  return await onCollection(app.deps, await app.target(collection), async (scope) => {
     const { connection, runs } = counting(scope.connection);
     const branches = readExpand(scope.target, expand);
     const access = unboundedAccess('list', created);
@@ -77,4 +79,24 @@ it('queries nothing where no record points anywhere, and no further than one doe
     expand: { author: { id: author.id, expand: { company: null } } },
   });
   expect(both.runs).toBe(1);
+});
+
+it('queries once for each level and relation backwards', async () => {
+  const publishers: StoredRecord[] = [];
+  for (let n = 0; n < 5; n++) {
+    const company = await app.create('companies');
+    for (
+      const author of [await app.create('authors', { company: company.id }), await app.create('authors')]
+    ) {
+      await app.create('posts', { author: author.id, editor: author.id });
+    }
+    publishers.push(company);
+  }
+  const path = 'authors_via_company.posts_via_author,authors_via_company.posts_via_editor';
+  const { show, runs } = await expanded(publishers, path, 'companies');
+  const [first = expect.fail()] = publishers;
+  expect(show(first).expand?.['authors_via_company']).toMatchObject([
+    { expand: { posts_via_author: [{ collection: 'posts' }], posts_via_editor: [{ collection: 'posts' }] } },
+  ]);
+  expect(runs).toBe(3);
 });
