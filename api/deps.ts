@@ -24,6 +24,7 @@ import type { DatabaseSettings } from './policies/database-limits.ts';
 import type { PolicyCache } from './policies/cache.ts';
 import type { Policies } from './policies/effective.ts';
 import type { RecordCache } from './records/ports.ts';
+import type { Imports } from './records/transfer/imports.ts';
 import type { Hub } from './realtime/hub.ts';
 import type { Definitions } from './target.ts';
 import type { Traffic } from './process/load.ts';
@@ -56,6 +57,8 @@ export interface Deps {
   recordCache: RecordCache;
   /** Orders writes of the same record. */
   writeOrder: KeyedMutex;
+  /** The imports of records that are under way. */
+  imports: Imports;
   /** The subscriptions to collections, which get the changes of records. */
   realtime: Hub;
   /** How busy the process is with requests. */

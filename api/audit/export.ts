@@ -1,15 +1,13 @@
 // The export of an audit log as JSON Lines: read page by page as fast as the client takes it, so it needs little memory.
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { type AuditEntry, type AuditQuery, listAuditBefore } from '../../storage/audit/listing.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
+import { drained } from '../http/drained.ts';
 import { notStored, writeHead } from '../http/response-headers.ts';
 import type { Deps } from '../deps.ts';
 import { RawResponse } from '../contract/route.ts';
 
 const pageSize = 100;
-/** A client that reads nothing for this long is disconnected. */
-const stallMs = 60_000;
 
 /** Responds with every entry that matches, one a line, newest first. Throws `503 unavailable` before anything is sent. */
 export function exportAudit(
@@ -47,17 +45,4 @@ async function send(
     entries = await readPage(last.id);
   }
   response.end();
-}
-
-/** Resolves when the response takes more, and when the client has left or was disconnected. */
-async function drained(response: ServerResponse): Promise<void> {
-  const waiting = new AbortController();
-  const timer = setTimeout(() => response.destroy(), stallMs);
-  await Promise.race([
-    once(response, 'drain', { signal: waiting.signal }),
-    once(response, 'close', { signal: waiting.signal }),
-  ]).finally(() => {
-    clearTimeout(timer);
-    waiting.abort();
-  });
 }

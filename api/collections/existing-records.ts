@@ -32,7 +32,7 @@ export async function checkRecords(
     const former = old.get(formerNames.get(field.name) ?? field.name);
     const gone = removedOptions(former, field);
     if (former !== undefined && gone.length > 0) {
-      checks.push(() => optionErrors(sql, table, { field, former, gone }));
+      checks.push(() => optionErrors(sql, table, { field, name: former.name, gone }));
     }
     const isRequired = field.required === true && former?.required !== true;
     if (fill && hasDefault(field) && (former === undefined || isRequired)) filled.add(field.name);
@@ -54,9 +54,9 @@ function removedOptions(before: Field | undefined, after: Field): string[] {
 async function optionErrors(
   sql: Sql,
   table: TableName,
-  { field, former, gone }: { field: Field; former: Field; gone: readonly string[] },
+  { field, name, gone }: { field: Field; name: string; gone: readonly string[] },
 ): Promise<FieldError[]> {
-  const records = await countOptions(sql, table, former, gone);
+  const records = await countOptions(sql, table, { name, options: gone });
   if (records === 0) return [];
   const removed = gone.slice(0, 20).map((option) => JSON.stringify(option)).join(', ');
   return [{

@@ -173,6 +173,14 @@ export const policyDefinitions = {
     // A connection that is silent for longer counts as lost.
     usable: [100, 5_000],
   },
+  'import.max_sec': {
+    kind: 'range',
+    meaning: 'Longest import of records, in seconds.',
+    min: 1,
+    max: () => 900,
+    default: 'max',
+    usable: [1, 86_400],
+  },
   'hooks.egress': {
     kind: 'enum_set',
     meaning: 'Hosts that hooks may send requests to.',

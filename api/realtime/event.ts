@@ -18,6 +18,17 @@ export interface RecordChange {
   deleted?: DeletedRecords | undefined;
 }
 
+/** The type of what is published when records were written in bulk, of which no events are sent. */
+const bulkType = 'bulk';
+
+/** What is published when records of a collection were written in bulk: subscribers have to read it again. */
+export const bulkChange: RecordChange = { type: bulkType, record: {} };
+
+/** True when no events say what has changed. */
+export function isBulkChange({ type, custom }: RecordChange): boolean {
+  return type === bulkType && custom === undefined;
+}
+
 /** An event that a hook publishes. */
 export interface CustomEvent {
   /** The JSON that is shown. */

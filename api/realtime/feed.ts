@@ -1,5 +1,5 @@
 // The feed of one collection: its log, its subscriptions, and the batches that are being delivered.
-import type { RecordChange, RecordEvent } from './event.ts';
+import { isBulkChange, type RecordChange, type RecordEvent } from './event.ts';
 import { Partition } from './delivery/partition.ts';
 import { batchOf } from './delivery/packet.ts';
 import type { AuthorizedView } from './ports.ts';
@@ -66,6 +66,7 @@ export class Feed implements EventSource {
 
   /** Appends a change. It is delivered in a later turn, so that no writer waits for it. */
   append(change: RecordChange): void {
+    if (isBulkChange(change)) return this.#reset();
     const event = this.log.append(change);
     if (this.#subscriptions.size === 0) return;
     this.#gathering.push(event);
@@ -143,6 +144,12 @@ export class Feed implements EventSource {
       if (this.#gathering.length === 0 || !isWanted) return true;
       this.seal();
     }
+  }
+
+  /** Makes all subscriptions read their collection again. */
+  #reset(): void {
+    this.log.leaveGap();
+    for (const subscription of this.#subscriptions) subscription.miss();
   }
 
   #partitionOf({ related }: AuthorizedView): Partition {

@@ -4,10 +4,11 @@ import { fail } from '../errors.ts';
 import { Backlog } from './delivery/backlog.ts';
 import { type Bounds, defaultBounds } from './bounds.ts';
 import type { Broker } from './broker.ts';
-import type { RecordChange } from './event.ts';
+import { bulkChange, type RecordChange } from './event.ts';
 import { Feeds } from './feeds.ts';
 import type {
   AuthorizedView,
+  BulkPublisher,
   ChangeScope,
   Publisher,
   RealtimeGate,
@@ -62,7 +63,7 @@ const tokenEnds: Record<'expired' | 'revoked', StreamEnd> = {
 };
 
 /** Holds the streams and feeds, and the timer that checks them. */
-export class Hub implements Publisher {
+export class Hub implements Publisher, BulkPublisher {
   /** The monotonic clock of the hub, in milliseconds. */
   readonly now: () => number;
   readonly #options: HubOptions;
@@ -111,6 +112,11 @@ export class Hub implements Publisher {
   /** Publishes a committed write. Never throws, never waits. */
   publish(topic: ExactTopic, change: RecordChange): void {
     this.#options.broker.publish(topic, change);
+  }
+
+  /** Makes the subscriptions of a collection read it again. Never throws, never waits. */
+  reset(topic: ExactTopic): void {
+    this.#options.broker.publish(topic, bulkChange);
   }
 
   /** Claims quota for a stream with the filter of its only subscription. Throws `429`, or `503` when the server stops. */

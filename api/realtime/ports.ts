@@ -86,5 +86,11 @@ export interface Publisher {
   publish(topic: ExactTopic, change: RecordChange): void;
 }
 
+/** Publishes that records were written of which no events are published. */
+export interface BulkPublisher {
+  /** Never throws, never waits. */
+  reset(topic: ExactTopic): void;
+}
+
 /** Reports a failure that no client sees. */
 export type Report = (task: string, error: unknown) => void;

@@ -85,6 +85,12 @@ export class ReplayLog {
     return found;
   }
 
+  /** Drops all events and leaves a gap behind them, so that whoever stands before it has missed something. */
+  leaveGap(): void {
+    while (this.#length > 0) this.#dropOldest();
+    this.#floor = ++this.#newest;
+  }
+
   /** Drops the older half of the events. */
   halve(): void {
     for (let left = Math.ceil(this.#length / 2); left > 0; left--) this.#dropOldest();

@@ -131,6 +131,14 @@ export class Subscription implements StreamMember {
     this.#state = 'live';
   }
 
+  /** Goes back to the log, which no longer has what comes next: it will send a reset. */
+  miss(): void {
+    if (this.#state !== 'live' && this.#state !== 'reading') return;
+    this.#missed = undefined;
+    this.#state = 'behind';
+    this.catchUp();
+  }
+
   get incarnation(): string {
     return this.#source.incarnation;
   }

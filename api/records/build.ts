@@ -2,6 +2,7 @@
 import { KeyedMutex } from '../../storage/concurrency/keyed-mutex.ts';
 import type { Deps } from '../deps.ts';
 import { snapshotCache, trackingCache } from './cache/record-cache.ts';
+import { Imports } from './transfer/imports.ts';
 import { type TrackerParts, WriteTracker } from './cache/write-tracker.ts';
 
 /**
@@ -19,7 +20,7 @@ export interface RecordParts extends Pick<Deps, 'definitions'> {
 /** Puts the parts together. */
 export function createRecords(
   { definitions, settled }: RecordParts,
-): Pick<Deps, 'recordCache' | 'writeOrder'> {
+): Pick<Deps, 'recordCache' | 'writeOrder' | 'imports'> {
   return {
     recordCache: settled === undefined ? snapshotCache() : trackingCache(
       new WriteTracker({
@@ -28,5 +29,6 @@ export function createRecords(
       }),
     ),
     writeOrder: new KeyedMutex({ maxWaitMs }),
+    imports: new Imports(),
   };
 }

@@ -58,6 +58,7 @@ import {
   policiesWorkspaceRemove,
   policiesWorkspaceShow,
 } from './policies.ts';
+import { recordsExport, recordsImport } from './record-transfer.ts';
 import {
   recordsAggregate,
   recordsCreate,
@@ -167,6 +168,8 @@ const described: readonly AnyRoute[] = [
   accessRulesPut,
   accessRulesReset,
   recordsList,
+  recordsExport,
+  recordsImport,
   recordsAggregate,
   recordsCreate,
   recordsGet,

@@ -36,7 +36,9 @@ export interface Addition {
   /** The number of new records. */
   records: number;
   /** The written data. Its size is taken to be about that of its JSON. */
-  input: unknown;
+  input?: unknown;
+  /** That size, where it is known. */
+  bytes?: number;
 }
 
 /** The claim of a file that is being stored. */
@@ -49,6 +51,9 @@ export interface FileClaim {
   settle(used: number | undefined): void;
 }
 
+/** Settles a claim: without an error, all of it was written. */
+export type SettleWrite = (error?: unknown) => void;
+
 const mebibyte = 1_048_576;
 
 /** The quotas as writes use them. */
@@ -57,8 +62,14 @@ export interface WriteQuotas {
   write<Result>(app: AppDefinition, addition: Addition, work: () => Promise<Result>): Promise<Result>;
 }
 
+/** The quotas as writes use them that consist of many steps. */
+export interface BulkQuotas {
+  /** Claims what a part of a longer write adds. Throws as `write` does. The function says once how the whole of it ended. */
+  claim(app: AppDefinition, addition: Addition): Promise<SettleWrite>;
+}
+
 /** The quotas of all apps, in one process. */
-export class Quotas implements WriteQuotas {
+export class Quotas implements WriteQuotas, BulkQuotas {
   readonly #parts: QuotaParts;
   readonly #limits = new WeakMap<AppDefinition, { revision: number; limits: Limits }>();
   readonly #remainders: Remainders;
@@ -81,9 +92,21 @@ export class Quotas implements WriteQuotas {
     const known = this.#readLimits(app);
     const limits = known instanceof Promise ? await known : known;
     const { records, storage_mb, workspace_mb } = limits;
-    return records === undefined && storage_mb === undefined && workspace_mb === undefined
-      ? await work()
-      : await this.#claimAndWrite(app, limits, { addition, work });
+    if (records === undefined && storage_mb === undefined && workspace_mb === undefined) return await work();
+    const settle = await this.#claimWrite(app, limits, addition);
+    try {
+      const result = await work();
+      settle();
+      return result;
+    } catch (error) {
+      settle(error);
+      throw error;
+    }
+  }
+
+  async claim(app: AppDefinition, addition: Addition): Promise<SettleWrite> {
+    this.#parts.disk.requireSpace();
+    return await this.#claimWrite(app, await this.#readLimits(app), addition);
   }
 
   /**
@@ -127,12 +150,11 @@ export class Quotas implements WriteQuotas {
     }
   }
 
-  async #claimAndWrite<Result>(
+  async #claimWrite(
     app: AppDefinition,
     limits: Limits,
-    { addition: { records, input }, work }: { addition: Addition; work: () => Promise<Result> },
-  ): Promise<Result> {
-    const bytes = jsonSize(input);
+    { records, input, bytes = jsonSize(input) }: Addition,
+  ): Promise<SettleWrite> {
     const claims = await claimAll([
       {
         quota: 'quota.records',
@@ -143,16 +165,11 @@ export class Quotas implements WriteQuotas {
       },
       ...this.#storage(app, limits, exactly(bytes)),
     ]);
-    try {
-      const result = await work();
-      for (const claim of claims) claim.settle(claim.amount);
-      return result;
-    } catch (error) {
+    return (error) => {
       // When the connection was lost, the write may have been committed.
       const isUnknown = error instanceof StorageError && error.failure === 'unavailable';
-      for (const claim of claims) claim.settle(isUnknown ? claim.amount : 0);
-      throw error;
-    }
+      for (const claim of claims) claim.settle(error === undefined || isUnknown ? claim.amount : 0);
+    };
   }
 
   /** Bytes of an app, which are also its workspace's. */

@@ -9,14 +9,13 @@ export interface TableName {
   collection: string;
 }
 
-type Attachment = 'primary' | 'unique' | 'index' | 'reference' | 'link';
+type Attachment = 'primary' | 'unique' | 'index' | 'reference';
 
 const prefixes: Record<Attachment, string> = {
   primary: '_p_',
   unique: '_u_',
   index: '_i_',
   reference: '_r_',
-  link: '_l_',
 };
 
 /**

@@ -1,6 +1,6 @@
 // `npm run bench [name…]`: measures the real server and says what came of it. Flags: --quick, --profile, --rounds, --seconds,
 // --minutes (drift), --workspaces, --starts, --fleet (start), --tenants, --active,
-// --clients-each, --apps, --rows (audit), --only (neighbours), --beside (honest).
+// --clients-each, --apps, --rows (audit, transfer), --only (neighbours), --beside (honest).
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchApps } from './apps.ts';
@@ -20,6 +20,7 @@ import { report } from './report.ts';
 import type { Pace } from './rounds.ts';
 import { benchStart } from './start.ts';
 import { benchTenants } from './tenants.ts';
+import { benchTransfer } from './transfer.ts';
 import { benchWorkspaces } from './workspaces.ts';
 
 const { values: flags, positionals: wanted } = parseArgs({
@@ -69,6 +70,7 @@ const benches: Record<string, () => Promise<Findings>> = {
   files: () => benchFiles({ rounds: Math.min(pace.rounds, 3), seconds: pace.seconds }),
   apps: () => benchApps({ steps: flags.apps.split(',').map(Number), rounds: pace.rounds }),
   audit: () => benchAudit({ rows: Number(flags.rows), rounds: pace.rounds * 5 }),
+  transfer: () => benchTransfer({ rows: Number(flags.rows) }),
   hooks: () => benchHooks(pace),
   'fan-out': () => benchFanOut({ rounds: Math.min(pace.rounds, 5) }),
   tenants: () =>

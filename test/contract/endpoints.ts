@@ -202,6 +202,15 @@ export const additions: readonly Endpoint[] = [
     body: { requests: [{ method: 'POST', collection: 'orders', body: { nope: 1 } }] },
   },
   { method: 'GET', path: `${app}/collections/:coll/records/aggregate`, who: 'app admin', status: 200 },
+  { method: 'GET', path: `${app}/collections/:coll/records/export`, who: 'app admin', status: 200 },
+  // An import that is refused behind the gate, since it says that it is JSON.
+  {
+    method: 'POST',
+    path: `${app}/collections/:coll/records/import`,
+    who: 'app admin',
+    status: 200,
+    body: {},
+  },
   { method: 'GET', path: `${workspace}/origins`, who: 'workspace admin', status: 200 },
   { method: 'PUT', path: `${workspace}/origins`, who: 'workspace admin', status: 200, body: {} },
   { method: 'GET', path: `${workspace}/usage`, who: 'workspace admin', status: 200 },

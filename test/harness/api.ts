@@ -44,7 +44,7 @@ export async function send(
   // A stream has no end to wait for.
   if (isStream) await response.body?.cancel();
   const text = isStream ? '' : await response.text();
-  const isJson = response.headers.get('content-type')?.includes('json') === true;
+  const isJson = /\bjson\b/.test(response.headers.get('content-type') ?? '');
   return {
     status: response.status,
     headers: response.headers,

@@ -54,6 +54,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   otpauth: /^api\/auth\/totp\/totp\.ts$/,
   nodemailer: /^api\/mail\/transport\.ts$/,
   'hash-wasm': /^api\/auth\/passwords\/worker\.ts$/,
+  'csv-parse': /^api\/records\/transfer\/csv\.ts$/,
   croner: /^api\/hooks\/jobs\/times\.ts$/,
   execa: /^supervisor\/spawn\.ts$/,
   rolldown: /^supervisor\/hooks\/bundle-runner\.ts$/,

@@ -3,6 +3,8 @@ import { isTest } from './imports.ts';
 import { lineOf, type Source, type SyntaxNode, walk } from './sources.ts';
 
 const writer = 'api/records/write.ts';
+/** Writes of many records, which are neither ordered nor announced one by one. */
+const bulkWriter = 'api/records/transfer/bulk-write.ts';
 const reader = 'api/records/read.ts';
 /** The files that put the parts of a process together, or list them. */
 const builders = ['api/deps.ts', 'api/records/build.ts'];
@@ -15,9 +17,14 @@ const statements: Readonly<Record<string, readonly string[]>> = {
   'api/records/announce.ts': ['announce'],
 };
 
+/** The same of many records, which only `bulk-write.ts` takes. */
+const bulkStatements: Readonly<Record<string, readonly string[]>> = {
+  'storage/app/records/bulk/insert-many.ts': ['insertMany', 'insertOne'],
+};
+
 /** Parts of the process, and the files that may name them. */
 const parts: Readonly<Record<string, readonly string[]>> = {
-  recordCache: [writer, reader, ...builders],
+  recordCache: [writer, bulkWriter, reader, ...builders],
   writeOrder: [writer, ...builders],
 };
 
@@ -31,7 +38,7 @@ export function recordErrors(source: Source): string[] {
 
 /** Statements that this rule watches under a name that their file does not export, so that a renaming would end the watch. */
 export function unknownStatements(sources: readonly Source[]): string[] {
-  return Object.entries(statements).flatMap(([path, names]) => {
+  return Object.entries({ ...statements, ...bulkStatements }).flatMap(([path, names]) => {
     const { exports = [] } = sources.find((source) => source.path === path) ?? {};
     const exported = new Set(exports.flatMap(({ values }) => values));
     return names.filter((name) => !exported.has(name)).map((name) => `${path} exports no ${name}`);
@@ -39,11 +46,13 @@ export function unknownStatements(sources: readonly Source[]): string[] {
 }
 
 function takenStatements({ path, imports }: Source): string[] {
-  if (path === writer) return [];
   return imports
     .filter(({ isTypeOnly }) => !isTypeOnly)
     .flatMap(({ file = '', names }) => {
-      const forbidden = statements[file] ?? [];
+      const forbidden = [
+        ...(path === writer ? [] : statements[file] ?? []),
+        ...(path === bulkWriter ? [] : bulkStatements[file] ?? []),
+      ];
       return names.filter((name) => forbidden.includes(name) || name === '*' && forbidden.length > 0);
     })
     .map((name) => `${path}: takes ${name} past ${writer}`);
@@ -59,7 +68,7 @@ function cacheImports({ path, imports }: Source): string[] {
 function namedParts({ path, text, program }: Source): string[] {
   const errors: string[] = [];
   walk(program, (node) => {
-    if (node.type === 'MemberExpression' && isQuotaOfWrites(node) && path !== writer) {
+    if (node.type === 'MemberExpression' && isQuotaOfWrites(node) && path !== writer && path !== bulkWriter) {
       errors.push(`${path}:${lineOf(text, node.start)}: counts a write past ${writer}`);
     }
     const name = node.type === 'Identifier' ? String(node['name']) : '';
@@ -70,11 +79,11 @@ function namedParts({ path, text, program }: Source): string[] {
   return errors;
 }
 
-/** True of `quotas.write`, whoever owns the quotas. */
+/** True of `quotas.write` and `quotas.claim`, whoever owns the quotas. */
 function isQuotaOfWrites({ object, property }: SyntaxNode): boolean {
   const owner = object as SyntaxNode;
   const name = owner.type === 'MemberExpression' ? owner['property'] : owner;
-  return nameOf(name) === 'quotas' && nameOf(property) === 'write';
+  return nameOf(name) === 'quotas' && ['write', 'claim'].includes(nameOf(property));
 }
 
 function nameOf(node: unknown): string {

@@ -64,7 +64,7 @@ function identityErrors(before: CollectionDefinition, { id, kind }: ChangedColle
 function changeErrors(before: readonly Field[], after: readonly Field[], drop: boolean): FieldError[] {
   const errors: FieldError[] = [];
   const wanted = new Map(after.map((field) => [field.name, field]));
-  for (const { name, kind, target, many } of before) {
+  for (const { name, kind, target } of before) {
     const next = wanted.get(name);
     const at = `schema.fields.${name}`;
     if (next === undefined) {
@@ -75,9 +75,6 @@ function changeErrors(before: readonly Field[], after: readonly Field[], drop: b
       errors.push({ field: `${at}.kind`, reason: `must be "${kind}": it cannot be changed` });
     } else if (next.target !== target) {
       errors.push({ field: `${at}.target`, reason: `must be "${target}": it cannot be changed` });
-    } else if (many === true && next.many !== true) {
-      const reason = 'must be true: records may hold more than one value';
-      errors.push({ field: `${at}.many`, reason });
     }
   }
   return errors;

@@ -74,14 +74,10 @@ export function readChangedValues(plan: RecordPlan, input: RecordInput): Changed
 }
 
 /** Reads one value, and adds what is wrong with it to `errors`. */
-function read(
-  { field, read, empty }: PlannedField,
-  value: unknown,
-  errors: FieldError[],
-): StoredValue | null {
+function read({ field, read }: PlannedField, value: unknown, errors: FieldError[]): StoredValue | null {
   if (value === undefined || value === null) {
     if (field.required === true) errors.push({ field: field.name, reason: reasons.required });
-    return empty;
+    return null;
   }
   const reading = read(value);
   if ('value' in reading) return reading.value;

@@ -2,12 +2,19 @@
 import type { CollectionDefinition, CollectionIndex, Field } from '../../definition.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
 import { pointsTo } from '../fields/kinds.ts';
-import type { Attached } from './attached.ts';
-import { linkReferences } from './links.ts';
 import { attachmentName, indexName, qualified, type TableName } from '../tables.ts';
 
 /** The parts of a definition that its table has. */
 export type TableDefinition = Pick<CollectionDefinition, 'fields' | 'indexes'>;
+
+/** One constraint or index: its name, and the statements that make and remove it. */
+export interface Attached {
+  name: string;
+  /** Undefined for what cannot be renamed as one. */
+  kind?: 'constraint' | 'index';
+  add: string;
+  remove: string;
+}
 
 /** All constraints and indexes of a table, besides those of its id. */
 export function attachments(table: TableName, { fields, indexes }: TableDefinition): Attached[] {
@@ -19,9 +26,7 @@ export function attachments(table: TableName, { fields, indexes }: TableDefiniti
 
 /** The number of indexes that a table has, without that of its id. */
 export function countIndexes({ fields, indexes }: TableDefinition): number {
-  // A table of links has one of its own.
-  const links = fields.filter((field) => field.many === true && pointsTo(field) !== undefined);
-  return fields.filter(hasIndex).length + indexes.length + links.length;
+  return fields.filter(hasIndex).length + indexes.length;
 }
 
 /** True when a field has an index, a unique one included. */
@@ -35,10 +40,8 @@ function fieldAttachments(table: TableName, field: Field): Attached[] {
   if (field.unique === true) attached.push(uniqueConstraint(table, field));
   else if (hasIndex(field)) attached.push(fieldIndex(table, field));
   const target = pointsTo(field);
-  if (target === undefined) return attached;
-  const to = target === 'users' ? 'workspace.users' : qualified({ schema: table.schema, collection: target });
-  const references = field.many === true ? linkReferences(table, field, to) : [foreignKey(table, field, to)];
-  return [...attached, ...references];
+  if (target !== undefined) attached.push(foreignKey(table, field, target));
+  return attached;
 }
 
 function uniqueConstraint(table: TableName, field: Field): Attached {
@@ -46,33 +49,28 @@ function uniqueConstraint(table: TableName, field: Field): Attached {
   return constraint(table, name, `unique (${quoteIdentifier(field.name)})`);
 }
 
-function fieldIndex(table: TableName, { name, many }: Field): Attached {
-  const method = many === true ? 'using gin ' : '';
-  return plainIndex(table, attachmentName('index', table.collection, name), { fields: [name] }, method);
+function fieldIndex(table: TableName, { name }: Field): Attached {
+  return plainIndex(table, attachmentName('index', table.collection, name), { fields: [name] });
 }
 
 function indexAttachment(table: TableName, index: CollectionIndex): Attached {
   return plainIndex(table, indexName(table.collection, index), index);
 }
 
-function plainIndex(
-  table: TableName,
-  name: string,
-  { fields, unique }: CollectionIndex,
-  method = '',
-): Attached {
+function plainIndex(table: TableName, name: string, { fields, unique }: CollectionIndex): Attached {
   const columns = fields.map(quoteIdentifier).join(', ');
   const kind = unique === true ? 'unique index' : 'index';
   return {
     name,
     kind: 'index',
-    add: `create ${kind} ${quoteIdentifier(name)} on ${qualified(table)} ${method}(${columns})`,
+    add: `create ${kind} ${quoteIdentifier(name)} on ${qualified(table)} (${columns})`,
     remove: `drop index ${quoteIdentifier(table.schema)}.${quoteIdentifier(name)}`,
   };
 }
 
-function foreignKey(table: TableName, field: Field, target: string): Attached {
+function foreignKey(table: TableName, field: Field, collection: string): Attached {
   const name = attachmentName('reference', table.collection, field.name);
+  const target = collection === 'users' ? 'workspace.users' : qualified({ schema: table.schema, collection });
   const column = quoteIdentifier(field.name);
   return constraint(
     table,

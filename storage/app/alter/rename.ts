@@ -2,8 +2,7 @@
 import type { Sql } from '../../connections/pool.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
 import { qualified, type TableName } from '../tables.ts';
-import type { Attached } from './attached.ts';
-import { attachments, type TableDefinition } from './attachments.ts';
+import { type Attached, attachments, type TableDefinition } from './attachments.ts';
 
 /** New names by the names of before. No new name is that of another field. */
 export type Renames = ReadonlyMap<string, string>;

@@ -6,7 +6,7 @@ import { idReader, referenceKind } from './references.ts';
 /** A reference to a file. */
 export const file: Kind = {
   ...referenceKind,
-  settings: ['many', 'unique', 'index'],
+  settings: ['unique', 'index'],
   settingFaults: noFaults,
   reader: () => idReader('file'),
   pointsTo: () => filesId,

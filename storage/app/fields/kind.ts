@@ -11,15 +11,7 @@ export type ParsedValue = { value: StoredValue } | { reason: string };
 export type ValueReader = (value: unknown) => ParsedValue;
 
 /** Members of a declaration that only some kinds have. */
-export type FieldSetting =
-  | 'min'
-  | 'max'
-  | 'options'
-  | 'target'
-  | 'many'
-  | 'cascade_delete'
-  | 'unique'
-  | 'index';
+export type FieldSetting = 'min' | 'max' | 'options' | 'target' | 'cascade_delete' | 'unique' | 'index';
 
 /** A wrong member of a declaration. */
 export interface SettingFault {

@@ -1,15 +1,13 @@
 // The columns of a collection that a filter may name, and where its relations lead.
-import type { AppDefinition, CollectionDefinition } from '../../definition.ts';
+import type { AppDefinition, CollectionDefinition, Field } from '../../definition.ts';
 import type { Comparable } from '../fields/kind.ts';
-import { type FieldShape, kindOf, pointsTo } from '../fields/kinds.ts';
+import { kinds, pointsTo } from '../fields/kinds.ts';
 import { readableCollection, shownFields, usersId, usersView } from '../../workspace/identities.ts';
 import type { TableName } from '../tables.ts';
 
 /** A column that a filter may name. Errors do not tell an unlisted column from one that does not exist. */
 export interface FilterColumn {
   type: Comparable;
-  /** True when it holds an array of values of the type. */
-  isMany?: boolean;
   /** True when it holds email addresses: stored in lower case, and compared without regard to case. */
   isEmail?: boolean;
   /** For a field that points to rows, the id of their collection. */
@@ -47,7 +45,7 @@ const ownColumns: readonly (readonly [string, FilterColumn])[] = [
 ];
 
 const shownColumns = new Map(
-  shownFields.map(({ name, kind }): [string, FilterColumn] => [name, kindColumn({ kind })]),
+  shownFields.map(({ name, kind }): [string, FilterColumn] => [name, kindColumn(kind)]),
 );
 
 /** The user of a profile: the fields that the profile shows. */
@@ -63,7 +61,7 @@ const users: FilterSource = {
   table: usersView,
   columns: new Map([
     ...ownColumns,
-    ['email', kindColumn({ kind: 'email' })],
+    ['email', kindColumn('email')],
     ['verified', { type: 'boolean' }],
     ['last_login', { type: 'datetime' }],
   ]),
@@ -92,13 +90,12 @@ function filterSource(schema: string, { id, kind, fields }: CollectionDefinition
   if (id === usersId) return users;
   const columns = fields.map((field): [string, FilterColumn] => [
     field.name,
-    { ...kindColumn(field), target: pointsTo(field) },
+    { ...kindColumn(field.kind), target: pointsTo(field) },
   ]);
   const shown = kind === 'auth' ? profileColumns : [];
   return { id, table: { schema, collection: id }, columns: new Map([...columns, ...shown, ...ownColumns]) };
 }
 
-function kindColumn(field: FieldShape): FilterColumn {
-  const { comparable, isLowerCase } = kindOf(field);
-  return { type: comparable, isEmail: isLowerCase, isMany: field.many === true };
+function kindColumn(kind: Field['kind']): FilterColumn {
+  return { type: kinds[kind].comparable, isEmail: kinds[kind].isLowerCase };
 }

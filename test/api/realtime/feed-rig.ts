@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream';
 import { Backlog } from '../../../api/realtime/delivery/backlog.ts';
 import { type Bounds, defaultBounds } from '../../../api/realtime/bounds.ts';
 import { InProcessBroker } from '../../../api/realtime/broker.ts';
+import { bulkChange } from '../../../api/realtime/event.ts';
 import type { Feed } from '../../../api/realtime/feed.ts';
 import { Feeds } from '../../../api/realtime/feeds.ts';
 import type { AuthorizedView } from '../../../api/realtime/ports.ts';
@@ -32,6 +33,8 @@ export function setUp(bounds: Partial<Bounds> = {}) {
   return {
     feeds,
     clock,
+    writeInBulk: (collection: string) =>
+      broker.publish({ ...topic(collection), incarnation: '1' }, bulkChange),
     watch: (collection: string) => feeds.watch(topic(collection), '1'),
     write: (collection: string, text = '', incarnation = '1') =>
       broker.publish({ ...topic(collection), incarnation }, {

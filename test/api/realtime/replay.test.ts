@@ -124,6 +124,16 @@ describe('a replay log', () => {
     expect(log.bytes).toBe(0);
   });
 
+  it('has a gap where something happened that no event says', () => {
+    const log = logOf();
+    fill(log, 10);
+    log.leaveGap();
+    expect([log.newest, log.bytes, idsAfter(log, 10), idsAfter(log, 11)]).toEqual([11, 0, 'dropped', []]);
+    expect(log.locate(log.cursorAt(10))).toBeUndefined();
+    fill(log, 2);
+    expect(idsAfter(log, 11)).toEqual([12, 13]);
+  });
+
   it('forgets its older half', () => {
     const log = logOf();
     fill(log, 10);

@@ -87,3 +87,39 @@ describe('a subscription that has missed something', () => {
     expect(all.match(/record_created/g)).toHaveLength(3 * ids.length);
   });
 });
+
+describe('a subscription whose collection was written in bulk', () => {
+  it('gets one reset in the place of what it has not sent, and goes on from there', async () => {
+    const { watch, write, writeInBulk } = setUp();
+    const orders = watch('orders');
+    write('orders', 'missed');
+    const behind = join(orders, sameForAll, 0);
+    const live = join(orders);
+    await turns();
+    write('orders', 'seen');
+    await turns();
+    writeInBulk('orders');
+    await turns();
+    write('orders', 'next');
+    await turns();
+    expect(allOf(behind.socket).match(/missed|seen|next|reset/g)).toEqual([
+      'missed',
+      'seen',
+      'reset',
+      'next',
+    ]);
+    expect(allOf(live.socket).match(/missed|seen|next|reset/g)).toEqual(['seen', 'reset', 'next']);
+  });
+
+  it('gets it after it was re-authorized', async () => {
+    const { watch, writeInBulk } = setUp();
+    const { socket, member } = join(watch('orders'));
+    member.pause();
+    writeInBulk('orders');
+    await turns();
+    expect(allOf(socket)).toBe('');
+    member.resume(sameForAll);
+    await turns();
+    expect(allOf(socket)).toBe('reset');
+  });
+});
