@@ -57,6 +57,8 @@ export interface Field {
   cascade_delete?: boolean | undefined;
   unique?: boolean | undefined;
   index?: boolean | undefined;
+  /** Records get the next whole number, of the collection or of those with the same value in the field `within`. */
+  autonumber?: boolean | { within?: string | undefined } | undefined;
 }
 
 /** An index over several fields of a collection, in their order. */

@@ -8,6 +8,7 @@ import { fail, failTaken, failValidation, type FieldError } from '../errors.ts';
 import type { Caller } from '../audit/actor.ts';
 import { type CollectionResponse, showCollection } from './response.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
+import { numberingErrors } from './declaration/autonumber.ts';
 import { fieldErrors } from './declaration/define.ts';
 import { ownFields } from './declaration/implied.ts';
 import { indexErrors } from './declaration/indexes.ts';
@@ -43,6 +44,7 @@ export async function createCollection(
     ...fieldErrors(declared.fields),
     ...implied,
     ...indexErrors(indexes, fields),
+    ...numberingErrors(fields),
   ];
   if (errors.length > 0) failValidation(errors);
   const quota = await quotaLimit(deps.policies, 'quota.collections', {

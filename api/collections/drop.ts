@@ -17,7 +17,7 @@ export async function dropCollection(
   return await changeCollections(deps, app, {
     by,
     work: async ({ sql, schema, collections, audit }) => {
-      const { kind, fields } = collections.get(id) ?? failNoCollection(id);
+      const { kind, fields, indexes } = collections.get(id) ?? failNoCollection(id);
       const relations = relationsTo(id, collections.values());
       if (relations.length > 0) {
         fail(
@@ -25,7 +25,7 @@ export async function dropCollection(
           `collection "${id}" is the target of ${relations.join(', ')}; drop those fields first`,
         );
       }
-      await dropTable(sql, { schema, collection: id });
+      await dropTable(sql, { schema, collection: id }, { fields, indexes });
       await deleteCollection(sql, schema, id);
       await audit('collection_delete', id, { from: { kind, fields: fields.map(({ name }) => name) } });
       return { ok: true };

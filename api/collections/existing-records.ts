@@ -1,6 +1,7 @@
 // Checks a change of a collection against the records that are there, and says which fields get their default in them.
 import type { TableDefinition } from '../../storage/app/alter/attachments.ts';
 import { countEmpty, countOptions, hasDefault, lockForWrites } from '../../storage/app/alter/fill.ts';
+import { numberingOf } from '../../storage/app/fields/autonumber.ts';
 import type { TableName } from '../../storage/app/tables.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import type { Field } from '../../storage/definition.ts';
@@ -34,7 +35,9 @@ export async function checkRecords(
     if (former !== undefined && gone.length > 0) {
       checks.push(() => optionErrors(sql, table, { field, name: former.name, gone }));
     }
-    const isRequired = field.required === true && former?.required !== true;
+    // Numbers are given to all records.
+    const isRequired = field.required === true && former?.required !== true &&
+      numberingOf(field) === undefined;
     if (fill && hasDefault(field) && (former === undefined || isRequired)) filled.add(field.name);
     else if (isRequired) checks.push(() => requiredErrors(sql, table, { field, former }));
   }

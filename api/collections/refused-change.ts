@@ -1,6 +1,7 @@
 // Errors for changes of a collection that its records do not admit.
 import { countDuplicates } from '../../storage/app/alter/duplicates.ts';
 import type { TableDefinition } from '../../storage/app/alter/attachments.ts';
+import { numberingOf } from '../../storage/app/fields/autonumber.ts';
 import { attachmentName, indexName } from '../../storage/app/tables.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import { StorageError } from '../../storage/errors.ts';
@@ -45,10 +46,25 @@ async function explainDuplicates(
   connection: Connection,
   { schema, id, fields, indexes }: RefusedChange,
 ): Promise<ApiError> {
-  const field = fields.find(({ name }) => attachmentName('unique', id, name) === constraint);
-  const position = indexes.findIndex((index) => indexName(id, index) === constraint);
-  const names = field === undefined ? indexes[position]?.fields : [field.name];
-  if (names === undefined) return new ApiError('conflict', `${id}: cannot be unique`);
+  const refused = [
+    ...fields.map(({ name }) => ({
+      constraint: attachmentName('unique', id, name),
+      names: [name],
+      path: `schema.fields.${name}.unique`,
+    })),
+    ...fields.map((field) => ({
+      constraint: attachmentName('number', id, field.name),
+      names: [numberingOf(field)?.within ?? [], field.name].flat(),
+      path: `schema.fields.${field.name}.autonumber`,
+    })),
+    ...indexes.map((index, position) => ({
+      constraint: indexName(id, index),
+      names: index.fields,
+      path: `schema.indexes.${position}`,
+    })),
+  ].find((each) => each.constraint === constraint);
+  if (refused === undefined) return new ApiError('conflict', `${id}: cannot be unique`);
+  const { names, path } = refused;
   // The number is for people. It may have changed, and counting may take too long.
   const [counting] = await Promise.allSettled([
     connection.run((sql) => countDuplicates(sql, { schema, collection: id }, names)),
@@ -57,7 +73,6 @@ async function explainDuplicates(
     ? 'records have'
     : `${counting.value} records have`;
   const reason = `cannot be unique, because ${records} the same ${names.length === 1 ? 'value' : 'values'}`;
-  const path = field === undefined ? `schema.indexes.${position}` : `schema.fields.${field.name}.unique`;
   const errors: FieldError[] = [{ field: path, reason }];
   return new ApiError('conflict', `${names.join(', ')}: ${reason}`, [], { errors });
 }

@@ -43,8 +43,7 @@ interface TextLimits {
 }
 
 /** Text of `min` to `max` characters (code points), optionally of a pattern; `hint` is the message when it does not match. */
-export function string(limits: TextLimits = {}): Schema<string> {
-  const { min, max, pattern, hint, format, faultOf } = limits;
+export function string({ min, max, pattern, hint, format, faultOf }: TextLimits = {}): Schema<string> {
   const json: JsonSchema = { type: 'string' };
   if (min !== undefined) json.minLength = min;
   if (max !== undefined) json.maxLength = max;
@@ -84,8 +83,7 @@ export function yes(): Schema<true> {
 }
 
 /** A whole number within bounds. */
-export function integer(limits: { min?: number; max?: number } = {}): Schema<number> {
-  const { min, max } = limits;
+export function integer({ min, max }: { min?: number; max?: number } = {}): Schema<number> {
   const json: JsonSchema = { type: 'integer' };
   if (min !== undefined) json.minimum = min;
   if (max !== undefined) json.maximum = max;
@@ -109,15 +107,12 @@ export function anyValue(): Schema<unknown> {
 
 /** An RFC 3339 timestamp in a response, whose value is a `Date` until it is rendered. */
 export function timestamp(): Schema<Date> {
-  return schema(
-    { type: 'string', format: 'date-time' },
-    (value) => value instanceof Date || 'must be a date',
-  );
+  const json: JsonSchema = { type: 'string', format: 'date-time' };
+  return schema(json, (value) => value instanceof Date || 'must be a date');
 }
 
 /** A list of at most `max` items. */
-export function array<Item>(item: Schema<Item>, limits: { max?: number } = {}): Schema<Item[]> {
-  const { max } = limits;
+export function array<Item>(item: Schema<Item>, { max }: { max?: number } = {}): Schema<Item[]> {
   const json: JsonSchema = { type: 'array', items: item.json };
   if (max !== undefined) json.maxItems = max;
   const struct = withMessages(superstruct.array(item.struct), (value) => {
@@ -154,10 +149,7 @@ export function object<M extends Members>(members: M): Schema<ObjectValue<M>> {
 
 /** An object of any members, such as the fields of a record. */
 export function fieldMap(description: string): Schema<Record<string, unknown>> {
-  return schema(
-    { type: 'object', description, additionalProperties: true },
-    isObject,
-  );
+  return schema({ type: 'object', description, additionalProperties: true }, isObject);
 }
 
 /** A member that may be left out. */
@@ -183,6 +175,15 @@ export function described<Value>(inner: Schema<Value>, description: string): Sch
 export function anyOf<A, B>(a: Schema<A>, b: Schema<B>): Schema<A | B> {
   const struct = superstruct.define<unknown>('either', (value) => a.struct.is(value) || b.struct.is(value));
   return { struct, json: { anyOf: [a.json, b.json] }, isOptional: false };
+}
+
+/** `true`, `false`, or an object that says more. */
+export function flagOr<Value>(inner: Schema<Value>): Schema<Value | boolean> {
+  const flag = boolean();
+  const struct = superstruct.dynamic<unknown>((value) =>
+    typeof value === 'object' ? inner.struct : flag.struct
+  );
+  return { struct, json: { anyOf: [flag.json, inner.json] }, isOptional: false };
 }
 
 /** One of several schemas of objects. The text of the member `tag`, which each of them has, says which. */

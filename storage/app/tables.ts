@@ -9,13 +9,14 @@ export interface TableName {
   collection: string;
 }
 
-type Attachment = 'primary' | 'unique' | 'index' | 'reference';
+type Attachment = 'primary' | 'unique' | 'index' | 'reference' | 'number';
 
 const prefixes: Record<Attachment, string> = {
   primary: '_p_',
   unique: '_u_',
   index: '_i_',
   reference: '_r_',
+  number: '_n_',
 };
 
 /**

@@ -10,6 +10,12 @@ table _access_rules
   constraint _access_rules_pkey PRIMARY KEY (collection, action)
   constraint _access_rules_template_check CHECK ((template = ANY (ARRAY['any'::text, 'auth'::text, 'admin'::text, 'filter'::text])))
 
+table _autonumbers
+  counter text not null
+  shared text not null
+  last bigint not null
+  constraint _autonumbers_pkey PRIMARY KEY (counter, shared)
+
 table _collections
   id text not null
   kind text not null
@@ -50,10 +56,48 @@ table _migrations
   applied_at timestamp with time zone not null default now()
   constraint _migrations_pkey PRIMARY KEY (version)
 
+CREATE OR REPLACE FUNCTION APP._autonumber()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  value text;
+  given double precision;
+  number bigint;
+begin
+  if tg_argv[2] <> '' then
+    execute format('select ($1).%I::text', tg_argv[2]) into value using new;
+  end if;
+  execute format('select ($1).%I', tg_argv[1]) into given using new;
+  execute format('insert into %I._autonumbers as known (counter, shared, last) values ($1, $2, $3)
+      on conflict (counter, shared) do update set last = greatest(known.last + $4, $3) returning last', tg_table_schema)
+    into number using tg_argv[0], coalesce(value, ''), case when given is null then 1 else greatest(ceil(given), 0)::bigint end,
+      case when given is null then 1 else 0 end;
+  if given is null then
+    new := jsonb_populate_record(new, jsonb_build_object(tg_argv[1], number));
+  end if;
+  return new;
+end $function$
+
+CREATE OR REPLACE FUNCTION APP._autonumber_stays()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  raise check_violation using constraint = tg_argv[0], message = 'records are numbered within this field';
+end $function$
+
 grant delete, insert, select, update on _files to APP
 grant delete, insert, select, update on _hook_environment to APP
 grant delete, insert, select, update on _hook_versions to APP
+grant execute function _autonumber to public
+grant execute function _autonumber_stays to public
 grant select on _access_rules to APP
+grant select on _autonumbers to APP
 grant select on _collections to APP
 grant select on _migrations to APP
 grant usage schema APP to APP

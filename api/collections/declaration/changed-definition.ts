@@ -3,6 +3,7 @@ import type { TableDefinition } from '../../../storage/app/alter/attachments.ts'
 import { type Renames, withNewNames } from '../../../storage/app/alter/rename.ts';
 import type { CollectionDefinition, CollectionIndex, Field } from '../../../storage/definition.ts';
 import { failValidation, type FieldError } from '../../errors.ts';
+import { numberingChange, numberingErrors } from './autonumber.ts';
 import { ownFields } from './implied.ts';
 import { indexErrors, keptIndexErrors } from './indexes.ts';
 import { type ChangedField, readRenames } from './renames.ts';
@@ -43,6 +44,7 @@ export function checkChange(
     ...own.errors,
     ...errors,
     ...changeErrors(renamed.fields, fields, drop),
+    ...numberingErrors(fields),
     ...targetErrors(fields, new Set(collections.keys())),
     ...declared.indexes === undefined ? keptIndexErrors(indexes, fields) : indexErrors(indexes, fields),
   ];
@@ -64,7 +66,8 @@ function identityErrors(before: CollectionDefinition, { id, kind }: ChangedColle
 function changeErrors(before: readonly Field[], after: readonly Field[], drop: boolean): FieldError[] {
   const errors: FieldError[] = [];
   const wanted = new Map(after.map((field) => [field.name, field]));
-  for (const { name, kind, target } of before) {
+  for (const field of before) {
+    const { name, kind, target } = field;
     const next = wanted.get(name);
     const at = `schema.fields.${name}`;
     if (next === undefined) {
@@ -75,7 +78,7 @@ function changeErrors(before: readonly Field[], after: readonly Field[], drop: b
       errors.push({ field: `${at}.kind`, reason: `must be "${kind}": it cannot be changed` });
     } else if (next.target !== target) {
       errors.push({ field: `${at}.target`, reason: `must be "${target}": it cannot be changed` });
-    }
+    } else errors.push(...numberingChange(field, next));
   }
   return errors;
 }

@@ -9,6 +9,7 @@ import {
   boolean,
   described,
   finiteNumber,
+  flagOr,
   object,
   oneOf,
   optional,
@@ -34,6 +35,12 @@ const fieldMembers = {
   ),
   unique: optional(boolean()),
   index: optional(boolean()),
+  autonumber: optional(
+    described(
+      flagOr(object({ within: optional(string()) })),
+      'Gives records of a `number` field 1, 2, 3 …, in the collection or for each value of the field `within`.',
+    ),
+  ),
 };
 
 const fieldSchema = object(fieldMembers);
@@ -76,6 +83,7 @@ const settings: readonly FieldSetting[] = [
   'cascade_delete',
   'unique',
   'index',
+  'autonumber',
 ];
 
 /** The errors in a list of fields that do not depend on other collections. */

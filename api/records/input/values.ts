@@ -1,5 +1,6 @@
 // Turns the members of a body into values that can be stored. One error names everything that is wrong.
 import type { StoredValue } from '../../../storage/app/fields/kind.ts';
+import { numberingOf } from '../../../storage/app/fields/autonumber.ts';
 import { isUuid } from '../../../storage/sql/ids.ts';
 import type { RecordPlan } from '../../../storage/app/records/plan.ts';
 import type { PlannedField } from '../../../storage/app/records/planned-field.ts';
@@ -75,8 +76,9 @@ export function readChangedValues(plan: RecordPlan, input: RecordInput): Changed
 
 /** Reads one value, and adds what is wrong with it to `errors`. */
 function read({ field, read }: PlannedField, value: unknown, errors: FieldError[]): StoredValue | null {
-  if (value === undefined || value === null) {
-    if (field.required === true) errors.push({ field: field.name, reason: reasons.required });
+  const isNumbered = numberingOf(field) !== undefined;
+  if (value === undefined || value === null && !isNumbered) {
+    if (field.required === true && !isNumbered) errors.push({ field: field.name, reason: reasons.required });
     return null;
   }
   const reading = read(value);

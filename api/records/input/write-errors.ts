@@ -29,6 +29,11 @@ export function explainWriteError(error: unknown, plan: RecordPlan): unknown {
     case 'restricted':
       return new ApiError('conflict', 'a required relation of another record points to this record');
     case 'invalid':
+      // The only check of records is that of numbers: a trigger of storage/app/alter/autonumber.ts.
+      if (field !== undefined) {
+        const reason = `cannot be changed: the records are numbered within it (${fields.at(-1)})`;
+        return fieldsError('validation', [{ field, reason }]);
+      }
       return new ApiError('validation', 'the record is too large, or a value is too long to be indexed');
     case 'unavailable':
     case 'timeout':

@@ -1,7 +1,9 @@
 // The constraints and indexes of a table: those of its fields, and those over several fields.
 import type { CollectionDefinition, CollectionIndex, Field } from '../../definition.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
+import { type Numbering, numberingOf } from '../fields/autonumber.ts';
 import { pointsTo } from '../fields/kinds.ts';
+import { numberingTriggers } from './autonumber.ts';
 import { attachmentName, indexName, qualified, type TableName } from '../tables.ts';
 
 /** The parts of a definition that its table has. */
@@ -26,7 +28,8 @@ export function attachments(table: TableName, { fields, indexes }: TableDefiniti
 
 /** The number of indexes that a table has, without that of its id. */
 export function countIndexes({ fields, indexes }: TableDefinition): number {
-  return fields.filter(hasIndex).length + indexes.length;
+  const numbered = fields.filter((field) => numberingOf(field) !== undefined);
+  return fields.filter(hasIndex).length + numbered.length + indexes.length;
 }
 
 /** True when a field has an index, a unique one included. */
@@ -41,7 +44,19 @@ function fieldAttachments(table: TableName, field: Field): Attached[] {
   else if (hasIndex(field)) attached.push(fieldIndex(table, field));
   const target = pointsTo(field);
   if (target !== undefined) attached.push(foreignKey(table, field, target));
+  const numbering = numberingOf(field);
+  if (numbering !== undefined) attached.push(...numberingAttachments(table, field, numbering));
   return attached;
+}
+
+/** The index is the second line of defence, behind the triggers. */
+function numberingAttachments(table: TableName, field: Field, { within }: Numbering): Attached[] {
+  const name = attachmentName('number', table.collection, field.name);
+  const fields = within === undefined ? [field.name] : [within, field.name];
+  return [
+    plainIndex(table, name, { fields, unique: true }),
+    { name: `${name} triggers`, ...numberingTriggers(table, { name: field.name, within }) },
+  ];
 }
 
 function uniqueConstraint(table: TableName, field: Field): Attached {

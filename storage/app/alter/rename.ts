@@ -1,7 +1,9 @@
 // Renaming fields: the columns, and the constraints and indexes that are named after them. The values stay untouched.
 import type { Sql } from '../../connections/pool.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
+import { numberingOf } from '../fields/autonumber.ts';
 import { qualified, type TableName } from '../tables.ts';
+import { renameNumbering } from './autonumber.ts';
 import { type Attached, attachments, type TableDefinition } from './attachments.ts';
 
 /** New names by the names of before. No new name is that of another field. */
@@ -11,7 +13,11 @@ export type Renames = ReadonlyMap<string, string>;
 export function withNewNames({ fields, indexes }: TableDefinition, renames: Renames): TableDefinition {
   const current = (name: string) => renames.get(name) ?? name;
   return {
-    fields: fields.map((field) => ({ ...field, name: current(field.name) })),
+    fields: fields.map((field) => {
+      const within = numberingOf(field)?.within;
+      const numbering = within === undefined ? {} : { autonumber: { within: current(within) } };
+      return { ...field, name: current(field.name), ...numbering };
+    }),
     indexes: indexes.map((index) => ({ ...index, fields: index.fields.map(current) })),
   };
 }
@@ -28,20 +34,20 @@ export async function renameColumns(
   );
   const after = attachments(table, withNewNames(before, renames));
   const pairs = attachments(table, before).map((old, index) => ({ old, next: after[index] ?? old }));
-  const changed = pairs.filter(({ old, next }) => old.name !== next.name);
   // What cannot be renamed is made again.
-  const anew = changed.filter(({ old }) => old.kind === undefined);
+  const anew = pairs.filter(({ old, next }) => old.kind === undefined && old.add !== next.add);
   const statements = [
     ...anew.map(({ old }) => old.remove).reverse(),
     ...columns,
-    ...changed.flatMap(({ old, next }) => renamed(table, old, next.name)),
+    ...pairs.flatMap(({ old, next }) => renamed(table, old, next.name)),
     ...anew.map(({ next }) => next.add),
+    ...renameNumbering(table, before.fields, renames),
   ];
   if (statements.length > 0) await sql.unsafe(statements.join('; '));
 }
 
 function renamed(table: TableName, { kind, name }: Attached, to: string): string[] {
-  if (kind === undefined) return [];
+  if (kind === undefined || name === to) return [];
   const attached = kind === 'constraint'
     ? `table ${qualified(table)} rename constraint ${quoteIdentifier(name)}`
     : `index ${quoteIdentifier(table.schema)}.${quoteIdentifier(name)} rename`;

@@ -3,8 +3,10 @@
 import type { CollectionDefinition, Field } from '../../definition.ts';
 import type { Sql } from '../../connections/pool.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
+import { numberingOf } from '../fields/autonumber.ts';
 import { kinds } from '../fields/kinds.ts';
 import { attachmentName, qualified, type TableName } from '../tables.ts';
+import { endNumbering, startNumbering } from './autonumber.ts';
 import { defaultLiteral, fillEmpty } from './fill.ts';
 import { type Attached, attachments, type TableDefinition } from './attachments.ts';
 
@@ -28,8 +30,9 @@ export async function createTable(
 
 /**
  * Alters a table from one definition to another: its columns, their constraints and indexes. Kinds and targets never
- * change. The records that are there get the defaults of the `filled` fields. Throws `StorageError`: `conflict` for a unique field or index with duplicates, `invalid` when a value is too
- * long to be indexed or the table has had too many columns.
+ * change. The records that are there get the defaults of the `filled` fields, and the numbers of fields that number them.
+ * Throws `StorageError`: `conflict` for a unique field or index with duplicates, `invalid` when a value is too long to be
+ * indexed or the table has had too many columns.
  */
 export async function alterTable(
   sql: Sql,
@@ -43,12 +46,17 @@ export async function alterTable(
   for (const field of after.fields) {
     if (isOld.has(field.name) && filled.has(field.name)) await fillEmpty(sql, table, field);
   }
+  const [wasNumbered, isNumbered] = [before, after].map(({ fields }) => fields.filter(numberingOf));
   const statements = [
     ...without(old, wanted).map(({ remove }) => remove),
-    ...missingFrom(after, before).map((field) =>
+    ...endNumbering(table, lacking(isNumbered, wasNumbered)),
+    ...lacking(after.fields, before.fields).map((field) =>
       `alter table ${name} drop column ${quoteIdentifier(field.name)}`
     ),
-    ...missingFrom(before, after).flatMap((field) => addColumn(name, field, filled.has(field.name))),
+    ...lacking(before.fields, after.fields).flatMap((field) =>
+      addColumn(name, field, filled.has(field.name))
+    ),
+    ...lacking(wasNumbered, isNumbered).map((field) => startNumbering(table, field)),
     ...without(wanted, old).map(({ add }) => add),
   ];
   if (statements.length > 0) await sql.unsafe(statements.join('; '));
@@ -65,10 +73,10 @@ function addColumn(table: string, field: Field, isFilled: boolean): string[] {
   ];
 }
 
-/** The fields of the second definition that the first lacks. */
-function missingFrom(one: TableDefinition, other: TableDefinition): Field[] {
-  const names = new Set(one.fields.map((field) => field.name));
-  return other.fields.filter((field) => !names.has(field.name));
+/** The fields of the second list that the first lacks. */
+function lacking(some: readonly Field[] = [], others: readonly Field[] = []): Field[] {
+  const names = new Set(some.map((field) => field.name));
+  return others.filter((field) => !names.has(field.name));
 }
 
 function without(some: readonly Attached[], others: readonly Attached[]): Attached[] {
@@ -77,8 +85,8 @@ function without(some: readonly Attached[], others: readonly Attached[]): Attach
 }
 
 /** Drops the table of a collection. Throws `StorageError`. */
-export async function dropTable(sql: Sql, table: TableName): Promise<void> {
-  await sql.unsafe(`drop table ${qualified(table)}`);
+export async function dropTable(sql: Sql, table: TableName, { fields }: TableDefinition): Promise<void> {
+  await sql.unsafe([`drop table ${qualified(table)}`, ...endNumbering(table, fields)].join('; '));
 }
 
 /**

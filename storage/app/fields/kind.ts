@@ -11,7 +11,15 @@ export type ParsedValue = { value: StoredValue } | { reason: string };
 export type ValueReader = (value: unknown) => ParsedValue;
 
 /** Members of a declaration that only some kinds have. */
-export type FieldSetting = 'min' | 'max' | 'options' | 'target' | 'cascade_delete' | 'unique' | 'index';
+export type FieldSetting =
+  | 'min'
+  | 'max'
+  | 'options'
+  | 'target'
+  | 'cascade_delete'
+  | 'unique'
+  | 'index'
+  | 'autonumber';
 
 /** A wrong member of a declaration. */
 export interface SettingFault {

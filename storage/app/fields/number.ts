@@ -1,6 +1,7 @@
 // Field kind `number`: a finite double; `min` and `max` are values.
 import type { Field } from '../../definition.ts';
 import { toDouble } from '../../sql/exact-number.ts';
+import { numberingOf } from './autonumber.ts';
 import { asStored, type Kind, type ParsedValue, pointsNowhere, type SettingFault } from './kind.ts';
 
 /** A finite IEEE 754 double. */
@@ -11,15 +12,17 @@ export const number: Kind = {
   identity: '',
   comparable: 'number',
   isLowerCase: false,
-  settings: ['min', 'max', 'unique', 'index'],
+  settings: ['min', 'max', 'unique', 'index', 'autonumber'],
   settingFaults,
-  reader: (field) => (value) => read(value, field),
+  reader: (field) =>
+    numberingOf(field) === undefined ? (value) => read(value, field) : () => ({ reason: notGiven }),
   fromDatabase: undefined,
   shown: asStored,
   pointsTo: pointsNowhere,
   hookType: () => 'number',
 };
 
+const notGiven = 'is given by the server';
 const digits = /^-?\d+$/;
 
 /** Rounds decimals, as everybody expects of a double, but no whole number: it may be an id. */
@@ -35,7 +38,14 @@ function read(given: unknown, { min, max }: Field): ParsedValue {
   return { value };
 }
 
-function settingFaults({ min, max }: Field): SettingFault[] {
+function settingFaults(field: Field): SettingFault[] {
+  const { min, max } = field;
+  if (numberingOf(field) !== undefined) {
+    const settings = (['min', 'max', 'unique'] as const).filter((setting) =>
+      field[setting] !== undefined && field[setting] !== false
+    );
+    return settings.map((setting) => ({ setting, reason: 'cannot be set beside autonumber' }));
+  }
   return min !== undefined && max !== undefined && min > max
     ? [{ setting: 'min', reason: 'must not be greater than max' }]
     : [];

@@ -1,6 +1,7 @@
 // The fields of a collection with what does not depend on the request, computed once.
 import type { CollectionDefinition, Field } from '../../definition.ts';
 import type { StoredValue, ValueReader } from '../fields/kind.ts';
+import { numberingOf } from '../fields/autonumber.ts';
 import { kinds } from '../fields/kinds.ts';
 import { attachmentName, indexName } from '../tables.ts';
 
@@ -25,9 +26,12 @@ export function constraintFields(
   { id, kind, fields, indexes }: CollectionDefinition,
 ): ReadonlyMap<string, readonly string[]> {
   const constraints = new Map<string, readonly string[]>();
-  for (const { name } of fields) {
+  for (const field of fields) {
+    const { name } = field;
     constraints.set(attachmentName('unique', id, name), [name]);
     constraints.set(attachmentName('reference', id, name), [name]);
+    const within = numberingOf(field)?.within;
+    constraints.set(attachmentName('number', id, name), within === undefined ? [name] : [within, name]);
   }
   for (const index of indexes) constraints.set(indexName(id, index), index.fields);
   // A profile has the id of its user. Callers know the user by the email.
