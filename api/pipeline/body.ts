@@ -8,10 +8,12 @@ import type { RequestInfo } from '../http/request-info.ts';
 import { noteProgress } from '../http/protection/body-time.ts';
 import { uncountedBytes } from '../http/protection/memory-limit.ts';
 import { parseExactJson } from '../../storage/sql/exact-json.ts';
-import { scanJson } from '../http/protection/json-shape.ts';
+import { scanJson, scanJsonInSteps } from '../http/protection/json-shape.ts';
 
 /** From here on, work on a body takes several milliseconds; on eight megabytes it takes a tenth of a second. */
 const largeBytes = 262_144;
+/** The part of a large body whose shape is checked at a time: some milliseconds of work. */
+const stepBytes = 1_048_576;
 
 const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 
@@ -49,7 +51,7 @@ export type ReadJson = (
   options: { workspace: string | undefined; mayBeEmpty: boolean | undefined },
 ) => Promise<Record<string, unknown>>;
 
-/** Makes the reader of JSON bodies. What is done with a large one, once it is parsed, has a turn of its own. */
+/** Makes the reader of JSON bodies. Each part of the work on a large one has a turn of its own. */
 export function jsonReader(read: ReadBytes, largeBodies: LargeBodyQueue): ReadJson {
   return async (request, { workspace, mayBeEmpty }) => {
     const bytes = await read(request, workspace);
@@ -62,14 +64,19 @@ export function jsonReader(read: ReadBytes, largeBodies: LargeBodyQueue): ReadJs
     if (isCoded(request.header('content-encoding'))) {
       fail('deserialization', 'the body must be sent as it is, without a Content-Encoding');
     }
-    const value = parseObject(bytes);
-    if (bytes.length > largeBytes) await largeBodies(workspace);
+    if (bytes.length <= largeBytes) return parseObject(bytes, scanJson(bytes));
+    const steps = scanJsonInSteps(bytes, stepBytes);
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) await largeBodies(workspace);
+    await largeBodies(workspace);
+    const value = parseObject(bytes, step.value);
+    await largeBodies(workspace);
     return value;
   };
 }
 
-function parseObject(bytes: Buffer): Record<string, unknown> {
-  const value = parse(bytes, scanJson(bytes) ? parseExactJson : JSON.parse);
+function parseObject(bytes: Buffer, hasLongNumber: boolean): Record<string, unknown> {
+  const value = parse(bytes, hasLongNumber ? parseExactJson : JSON.parse);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     fail('deserialization', 'the body must be a JSON object');
   }

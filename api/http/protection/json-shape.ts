@@ -22,10 +22,12 @@ const windowLength = 4_096;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** The position of a scan, and the keys of the objects that are open (null: an array). */
+/** The position of a scan, the string that it is in, and the keys of the objects that are open (null: an array). */
 interface Scan {
   bytes: Buffer;
   at: number;
+  /** Where a scan that was interrupted within a string goes on. */
+  inside: { start: number; escaped: boolean } | undefined;
   tokens: number;
   open: (Set<string> | null)[];
   hasLongNumber: boolean;
@@ -38,11 +40,29 @@ interface Scan {
  * `422 deserialization` for bytes that are not UTF-8 and for words longer than any of JSON.
  */
 export function scanJson(bytes: Buffer): boolean {
+  const steps = scanJsonInSteps(bytes, bytes.length);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same in steps of about so many bytes, between which the caller may do other work. */
+export function* scanJsonInSteps(bytes: Buffer, stepBytes: number): Generator<void, boolean> {
   if (!isUtf8(bytes)) fail('deserialization', 'the body is not UTF-8');
-  const scan: Scan = { bytes, at: 0, tokens: 0, open: [], hasLongNumber: false };
+  const scan: Scan = { bytes, at: 0, inside: undefined, tokens: 0, open: [], hasLongNumber: false };
   while (scan.at < bytes.length) {
+    scanUntil(scan, Math.min(scan.at + stepBytes, bytes.length));
+    if (scan.at < bytes.length) yield;
+  }
+  return scan.hasLongNumber;
+}
+
+function scanUntil(scan: Scan, end: number): void {
+  const { bytes } = scan;
+  while (scan.at < end) {
     const byte = bytes[scan.at] ?? 0;
-    if (byte === quote) scanString(scan);
+    if (scan.inside !== undefined || byte === quote) scanString(scan, end);
     else if (byte === 0x7b || byte === 0x5b) enter(scan, byte === 0x7b);
     else if (byte === 0x7d || byte === 0x5d) {
       scan.open.pop();
@@ -50,7 +70,6 @@ export function scanJson(bytes: Buffer): boolean {
     } else if (byte === 0x2d || (byte >= 0x30 && byte <= 0x39)) scanNumber(scan);
     else scanOther(scan, byte);
   }
-  return scan.hasLongNumber;
 }
 
 function count(scan: Scan): void {
@@ -107,18 +126,24 @@ function scanNumber(scan: Scan): void {
   scan.hasLongNumber ||= exponent || length > doubleDigits;
 }
 
-function scanString(scan: Scan): void {
-  count(scan);
-  const { bytes } = scan;
-  const start = scan.at + 1;
-  let escaped = false;
-  let at = start;
-  for (; at < bytes.length && bytes[at] !== quote; at++) {
+function scanString(scan: Scan, end: number): void {
+  const { bytes, inside } = scan;
+  if (inside === undefined) count(scan);
+  const start = inside?.start ?? scan.at + 1;
+  let escaped = inside?.escaped ?? false;
+  let at = inside === undefined ? start : scan.at;
+  for (; at < end && bytes[at] !== quote; at++) {
     if (bytes[at] === backslash) {
       escaped = true;
       at = endOfEscape(bytes, at);
     } else if ((at - start) % shortLength === shortLength - 1) at = endOfPlain(bytes, at);
   }
+  if (at >= end && end < bytes.length) {
+    scan.inside = { start, escaped };
+    scan.at = at;
+    return;
+  }
+  scan.inside = undefined;
   scan.at = at + 1;
   if (at < bytes.length && scan.open.at(-1) instanceof Set && isFollowedByColon(scan)) {
     noteKey(scan, start, at, escaped);

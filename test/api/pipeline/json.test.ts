@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../api/errors.ts';
-import { scanJson } from '../../../api/http/protection/json-shape.ts';
+import { scanJson, scanJsonInSteps } from '../../../api/http/protection/json-shape.ts';
 
 /** `ok`, or the code that the scan refuses the text with. */
 function verdict(text: string | Buffer): string {
@@ -108,6 +108,49 @@ describe('json.shape: the scan', () => {
       { numRuns: 2_000 },
     );
   });
+});
+
+/** The verdict of a scan in steps of so many bytes. */
+function verdictInSteps(text: string, stepBytes: number): string {
+  try {
+    for (const _ of scanJsonInSteps(Buffer.from(text), stepBytes));
+    return 'ok';
+  } catch (error) {
+    if (error instanceof ApiError) return error.code;
+    throw error;
+  }
+}
+
+it('json.shape: a scan in steps, of whatever size, comes to what a scan at once does', () => {
+  const pieces = [
+    '[',
+    ']',
+    '{',
+    '}',
+    '"',
+    '"ab"',
+    ':',
+    ',',
+    '\\',
+    '\\"',
+    '\\u0000',
+    '\\ud83d\\ude00',
+    '\\ud800',
+    'a',
+    'é',
+    '12.5',
+  ];
+  const long = fc.constantFrom('x'.repeat(600), '\\n'.repeat(300), '"k":1,');
+  const text = fc.array(fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...pieces) }, long), {
+    maxLength: 30,
+  })
+    .map((all) => all.join(''));
+  fc.assert(
+    fc.property(text, fc.integer({ min: 1, max: 700 }), (any, stepBytes) => {
+      expect(verdictInSteps(any, stepBytes)).toBe(verdict(any));
+    }),
+    { numRuns: 3_000 },
+  );
 });
 
 const eightMiB = 8_388_608;
