@@ -54,6 +54,8 @@ export interface Field {
   max?: number | undefined;
   options?: readonly string[] | undefined;
   target?: string | undefined;
+  /** True when it holds an array of values; `min` and `max` are then numbers of items. */
+  many?: boolean | undefined;
   cascade_delete?: boolean | undefined;
   unique?: boolean | undefined;
   index?: boolean | undefined;

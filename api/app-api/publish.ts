@@ -64,12 +64,13 @@ function fieldsOf(
 ): Record<string, unknown> {
   if (!isObject(data)) return {};
   const { fields } = planFor(app.schema, collection);
-  const found = fields.flatMap(({ field: { name, kind }, read }): [string, unknown][] => {
+  const found = fields.flatMap(({ field, read }): [string, unknown][] => {
+    const { name } = field;
     const value = Object.hasOwn(data, name) ? data[name] : undefined;
     if (value === undefined) return [];
     if (value === null) return [[name, value]];
     const reading = read(value);
-    return 'value' in reading ? [[name, shownValue(kind, reading.value)]] : [];
+    return 'value' in reading ? [[name, shownValue(field, reading.value)]] : [];
   });
   return Object.fromEntries(found);
 }

@@ -33,7 +33,7 @@ export async function checkRecords(
     const former = old.get(formerNames.get(field.name) ?? field.name);
     const gone = removedOptions(former, field);
     if (former !== undefined && gone.length > 0) {
-      checks.push(() => optionErrors(sql, table, { field, name: former.name, gone }));
+      checks.push(() => optionErrors(sql, table, { field, former, gone }));
     }
     // Numbers are given to all records.
     const isRequired = field.required === true && former?.required !== true &&
@@ -57,9 +57,9 @@ function removedOptions(before: Field | undefined, after: Field): string[] {
 async function optionErrors(
   sql: Sql,
   table: TableName,
-  { field, name, gone }: { field: Field; name: string; gone: readonly string[] },
+  { field, former, gone }: { field: Field; former: Field; gone: readonly string[] },
 ): Promise<FieldError[]> {
-  const records = await countOptions(sql, table, { name, options: gone });
+  const records = await countOptions(sql, table, former, gone);
   if (records === 0) return [];
   const removed = gone.slice(0, 20).map((option) => JSON.stringify(option)).join(', ');
   return [{

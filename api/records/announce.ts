@@ -128,8 +128,10 @@ class LostRecords {
   #pointedToBy({ collection, fields }: StoredRecord): string[] {
     const declared = this.#app.collections.get(collection)?.fields ?? [];
     return declared.flatMap((field) => {
-      const [target, id] = [pointsTo(field), fields[field.name]];
-      return target !== undefined && typeof id === 'string' ? [deletedKey(target, id)] : [];
+      const [target, value] = [pointsTo(field), fields[field.name]];
+      if (target === undefined) return [];
+      const ids: readonly unknown[] = Array.isArray(value) ? value : [value];
+      return ids.flatMap((id) => typeof id === 'string' ? [deletedKey(target, id)] : []);
     });
   }
 

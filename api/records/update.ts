@@ -159,8 +159,7 @@ function changedBy(
   for (const [index, position] of positions.entries()) {
     const planned = plan.fields[position];
     if (planned === undefined) continue;
-    const { name, kind } = planned.field;
-    fields[name] = shownValue(kind, values[index] ?? null);
+    fields[planned.field.name] = shownValue(planned.field, values[index] ?? null);
   }
   return { ...record, fields, updated_at: now };
 }

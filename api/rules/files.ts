@@ -48,10 +48,10 @@ export async function readableFiles(
 function readableHolders(app: AppDefinition, access: Access): FileHolder[] {
   const guard = relatedGuard(access, app);
   if (guard === undefined) return [];
-  return referrersTo(app, filesId).flatMap(({ collection, field }) => {
+  return referrersTo(app, filesId).flatMap(({ collection, field, many }) => {
     const residue = guard(collection.id);
     const isClosed = residue.kind === 'constant' && !residue.passes;
-    return isClosed ? [] : [{ collection, field, residue }];
+    return isClosed ? [] : [{ collection, field, isMany: many !== undefined, residue }];
   });
 }
 

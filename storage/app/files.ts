@@ -87,6 +87,7 @@ export async function knownFiles(sql: Sql, schema: string, ids: readonly string[
 export interface FileHolder {
   collection: Pick<CollectionDefinition, 'id' | 'version'>;
   field: string;
+  isMany: boolean;
   residue: Residue;
 }
 
@@ -105,14 +106,14 @@ export async function isReadable(
   { uploader, holders }: FileReaders,
 ): Promise<boolean> {
   const params: (string | number)[] = [];
-  const conditions = holders.map(({ collection, field, residue }) => {
+  const conditions = holders.map(({ collection, field, isMany, residue }) => {
     const where = whereSql([{ residue }], 3 + params.length);
     params.push(...where.params);
     const rest = where.text === '' ? '' : ` and ${where.text}`;
     // A new version has new statements, as those of records do (`records/plan.ts`).
     return `exists (/* ${collection.version} */ select ` +
       `from ${qualified({ schema, collection: collection.id })} as ${recordAlias} ` +
-      `where ${recordAlias}.${quoteIdentifier(field)} = file.id${rest})`;
+      `where ${recordAlias}.${quoteIdentifier(field)} ${isMany ? '@> array[file.id]' : '= file.id'}${rest})`;
   });
   const text = `select from ${filesTable(schema)} as file where file.id = $1::uuid ` +
     `and (${['file.uploaded_by = $2::uuid', ...conditions].join(' or ')})`;

@@ -9,7 +9,7 @@ export interface TableName {
   collection: string;
 }
 
-type Attachment = 'primary' | 'unique' | 'index' | 'reference' | 'number';
+type Attachment = 'primary' | 'unique' | 'index' | 'reference' | 'number' | 'link';
 
 const prefixes: Record<Attachment, string> = {
   primary: '_p_',
@@ -17,6 +17,7 @@ const prefixes: Record<Attachment, string> = {
   index: '_i_',
   reference: '_r_',
   number: '_n_',
+  link: '_l_',
 };
 
 /**

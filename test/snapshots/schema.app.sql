@@ -91,11 +91,60 @@ begin
   raise check_violation using constraint = tg_argv[0], message = 'records are numbered within this field';
 end $function$
 
+CREATE OR REPLACE FUNCTION APP._link_items()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    execute format('insert into %I.%I select distinct i, $1.id from unnest(($1).%I) as i',
+      tg_table_schema, tg_argv[0], tg_argv[1]) using new;
+  elsif tg_op = 'DELETE' then
+    execute format('delete from %I.%I where target = any(($1).%I) and record = $1.id',
+      tg_table_schema, tg_argv[0], tg_argv[1]) using old;
+  else
+    execute format('delete from %1$I.%2$I where target = any(($1).%3$I) and target <> all(($2).%3$I) and record = $1.id',
+      tg_table_schema, tg_argv[0], tg_argv[1]) using old, new;
+    execute format('insert into %1$I.%2$I select distinct i, $2.id from unnest(($2).%3$I) as i where i <> all(($1).%3$I)',
+      tg_table_schema, tg_argv[0], tg_argv[1]) using old, new;
+  end if;
+  return null;
+end $function$
+
+CREATE OR REPLACE FUNCTION APP._unlink_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  items integer;
+begin
+  if tg_argv[2] = 'delete' then
+    execute format('delete from %I.%I where id = $1 and %I @> array[$2]', tg_table_schema, tg_argv[0], tg_argv[1])
+      using old.record, old.target;
+    return null;
+  end if;
+  execute format('update %1$I.%2$I set %3$I = array_remove(%3$I, $2), updated_at = greatest(updated_at, now())
+      where id = $1 and %3$I @> array[$2] returning cardinality(%3$I)', tg_table_schema, tg_argv[0], tg_argv[1])
+    into items using old.record, old.target;
+  if items < tg_argv[2]::integer then
+    -- The words of PostgreSQL's own error.
+    raise foreign_key_violation using constraint = tg_argv[3],
+      message = format('update or delete on table violates foreign key constraint "%s" on table "%s"', tg_argv[3], tg_argv[0]);
+  end if;
+  return null;
+end $function$
+
 grant delete, insert, select, update on _files to APP
 grant delete, insert, select, update on _hook_environment to APP
 grant delete, insert, select, update on _hook_versions to APP
 grant execute function _autonumber to public
 grant execute function _autonumber_stays to public
+grant execute function _link_items to public
+grant execute function _unlink_item to public
 grant select on _access_rules to APP
 grant select on _autonumbers to APP
 grant select on _collections to APP

@@ -67,7 +67,7 @@ function changeErrors(before: readonly Field[], after: readonly Field[], drop: b
   const errors: FieldError[] = [];
   const wanted = new Map(after.map((field) => [field.name, field]));
   for (const field of before) {
-    const { name, kind, target } = field;
+    const { name, kind, target, many } = field;
     const next = wanted.get(name);
     const at = `schema.fields.${name}`;
     if (next === undefined) {
@@ -78,6 +78,9 @@ function changeErrors(before: readonly Field[], after: readonly Field[], drop: b
       errors.push({ field: `${at}.kind`, reason: `must be "${kind}": it cannot be changed` });
     } else if (next.target !== target) {
       errors.push({ field: `${at}.target`, reason: `must be "${target}": it cannot be changed` });
+    } else if (many === true && next.many !== true) {
+      const reason = 'must be true: records may hold more than one value';
+      errors.push({ field: `${at}.many`, reason });
     } else errors.push(...numberingChange(field, next));
   }
   return errors;

@@ -1,7 +1,7 @@
 // Declarations of collections: their schema, and the checks that need no other collection.
 import type { Field } from '../../../storage/definition.ts';
 import type { FieldSetting } from '../../../storage/app/fields/kind.ts';
-import { kindNames, kinds } from '../../../storage/app/fields/kinds.ts';
+import { kindNames, kindOf } from '../../../storage/app/fields/kinds.ts';
 import type { FieldError } from '../../errors.ts';
 import {
   anyValue,
@@ -26,10 +26,19 @@ const fieldMembers = {
   kind: oneOf(kindNames),
   required: optional(described(boolean(), 'Refuses a missing or null value.')),
   default: optional(described(anyValue(), 'The value that a create stores when the field is left out.')),
-  min: optional(described(finiteNumber(), 'Least value of a number; least length of a text.')),
+  min: optional(
+    described(finiteNumber(), 'Least value of a number; least length of a text; least number of items.'),
+  ),
   max: optional(finiteNumber()),
   options: optional(described(array(string()), 'The values of a `select`.')),
   target: optional(described(string(), 'The collection that a `relation` points to, or `users`.')),
+  many: optional(
+    described(
+      boolean(),
+      'Makes the value of a `select`, `relation` or `file` an array without duplicates. `min` and `max` (100) are ' +
+        'numbers of items.',
+    ),
+  ),
   cascade_delete: optional(
     described(boolean(), 'Deletes the record together with the one that it points to.'),
   ),
@@ -80,6 +89,7 @@ const settings: readonly FieldSetting[] = [
   'max',
   'options',
   'target',
+  'many',
   'cascade_delete',
   'unique',
   'index',
@@ -106,17 +116,20 @@ export function fieldErrors(fields: readonly Field[]): FieldError[] {
 }
 
 function settingFaults(field: Field): { setting: FieldSetting; reason: string }[] {
-  const kind = kinds[field.kind];
+  const kind = kindOf(field);
   const misplaced = settings.filter((setting) =>
     field[setting] !== undefined && field[setting] !== false && !kind.settings.includes(setting)
   );
   if (misplaced.length === 0) return kind.settingFaults(field);
-  return misplaced.map((setting) => ({ setting, reason: `is not a setting of ${field.kind} fields` }));
+  const fields = `${field.kind} fields${
+    field.many === true && kind.settings.includes('many') ? ' of many' : ''
+  }`;
+  return misplaced.map((setting) => ({ setting, reason: `is not a setting of ${fields}` }));
 }
 
 function defaultFault(field: Field): string | undefined {
   if (field.default === undefined || field.default === null) return undefined;
-  const reading = kinds[field.kind].reader(field)(field.default);
+  const reading = kindOf(field).reader(field)(field.default);
   if ('reason' in reading) return reading.reason;
   return field.kind === 'json' && isRounded(String(reading.value))
     ? 'must not contain a number that a double cannot hold'

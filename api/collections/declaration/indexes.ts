@@ -41,6 +41,7 @@ export function indexErrors(indexes: readonly CollectionIndex[], fields: readonl
 function nameFault(name: string, field: Field | undefined): string | undefined {
   if (ownColumns.has(name)) return undefined;
   if (field === undefined) return `the collection has no field "${name}" of its own`;
+  if (field.many === true) return 'holds many values; declare its own index with the field';
   return kinds[field.kind].settings.includes('index') ? undefined : `${field.kind} fields cannot be indexed`;
 }
 

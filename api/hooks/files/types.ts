@@ -1,6 +1,6 @@
 // Declarations for those who write hooks: what the runner gives them, and the fields of the app's own collections.
 import { readFile } from 'node:fs/promises';
-import { kinds } from '../../../storage/app/fields/kinds.ts';
+import { kindOf } from '../../../storage/app/fields/kinds.ts';
 import type { AppDefinition, CollectionDefinition, Field } from '../../../storage/definition.ts';
 import { shownFields, usersCollection, usersId } from '../../../storage/workspace/identities.ts';
 
@@ -36,8 +36,8 @@ function declareFields({ id, kind, fields }: CollectionDefinition): string {
   const isThere = (field: Field) => field.name !== 'last_login' && ofUser.includes(field);
   const all = kind === 'auth' ? [...shownFields, ...fields] : fields;
   const lines = all.map((field) => {
-    const orNull = field.required === true || isThere(field) ? '' : ' | null';
-    return `    ${field.name}: ${kinds[field.kind].hookType(field)}${orNull};`;
+    const orNull = field.required === true || field.many === true || isThere(field) ? '' : ' | null';
+    return `    ${field.name}: ${kindOf(field).hookType(field)}${orNull};`;
   });
   return `  ${id}: {\n${lines.join('\n')}\n  };`;
 }

@@ -46,7 +46,7 @@ function readFunction(plan: RecordPlan, written: string): Aggregate {
   }
   if (takes === undefined || column === undefined) return { name, column: undefined };
   const kind = plan.rows.kindOf(column) ?? failUnknown(plan, 'fn', column);
-  if (!takes.some((type) => type === kinds[kind].comparable)) {
+  if (plan.rows.isMany(column) || !takes.some((type) => type === kinds[kind].comparable)) {
     const wanted = takes.map((type) => valueNames[type]).join(', ');
     refuse('fn', `${name} takes ${wanted}, and "${column}" has none`);
   }
@@ -63,6 +63,7 @@ export function readGroup(plan: RecordPlan, text: string | undefined): string[] 
   if (columns.length > maxFields) refuse('group', `must have at most ${maxFields} fields`);
   for (const column of columns) {
     const kind = plan.rows.kindOf(column) ?? failUnknown(plan, 'group', column);
+    if (plan.rows.isMany(column)) refuse('group', `"${column}" holds many values, which make no groups`);
     if (kind === 'json') refuse('group', `the values of "${column}" are JSON, which makes no groups`);
   }
   return columns;

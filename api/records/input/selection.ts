@@ -1,11 +1,11 @@
 // The query parameters `sort` and `fields` of records.
 import type { SortKey } from '../../../storage/app/records/list-order.ts';
 import type { RecordPlan, StoredRecord } from '../../../storage/app/records/plan.ts';
-import { unknownColumn } from '../../errors.ts';
+import { failValidation, unknownColumn } from '../../errors.ts';
 
 /**
  * Related records by the names of the relations: null for one that is empty, or that the caller may not read. Backwards,
- * those that the caller may read.
+ * and of a relation that holds many, those that the caller may read.
  */
 export type Expansion = Record<string, RelatedRecord | RelatedRecord[] | null>;
 
@@ -28,6 +28,9 @@ export function readSort(plan: RecordPlan, sort: string | undefined): SortKey[] 
     const descending = name.startsWith('-');
     const column = descending ? name.slice(1) : name;
     if (!ownColumns.has(column) && !plan.hasField(column)) failUnknown(plan, 'sort', column);
+    if (plan.rows.isMany(column)) {
+      failValidation([{ field: 'sort', reason: `"${column}" holds many values, which have no order` }]);
+    }
     return { column, descending };
   });
 }

@@ -75,11 +75,15 @@ export function readChangedValues(plan: RecordPlan, input: RecordInput): Changed
 }
 
 /** Reads one value, and adds what is wrong with it to `errors`. */
-function read({ field, read }: PlannedField, value: unknown, errors: FieldError[]): StoredValue | null {
+function read(
+  { field, read, empty }: PlannedField,
+  value: unknown,
+  errors: FieldError[],
+): StoredValue | null {
   const isNumbered = numberingOf(field) !== undefined;
   if (value === undefined || value === null && !isNumbered) {
     if (field.required === true && !isNumbered) errors.push({ field: field.name, reason: reasons.required });
-    return null;
+    return empty;
   }
   const reading = read(value);
   if ('value' in reading) return reading.value;

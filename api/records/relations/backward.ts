@@ -31,20 +31,21 @@ export async function findBackwardRecords(
   stages: readonly Stage[],
   room: RowBudget,
 ): Promise<BackwardRecords> {
-  const wanted = new Map<string, { target: string; by: string; ids: Set<string> }>();
+  const wanted = new Map<string, { target: string; by: string; byMany: boolean; ids: Set<string> }>();
   for (const { branch, holders } of stages) {
-    const { target, by } = branch;
+    const { target, by, byMany = false } = branch;
     if (by === undefined) continue;
-    const entry = wanted.get(keyOf(branch)) ?? { target, by, ids: new Set() };
+    const entry = wanted.get(keyOf(branch)) ?? { target, by, byMany, ids: new Set() };
     wanted.set(keyOf(branch), entry);
     for (const { record } of holders) entry.ids.add(record.id);
   }
-  const entries = wanted.entries().map(async ([key, { target, by, ids }]) => {
+  const entries = wanted.entries().map(async ([key, { target, by, byMany, ids }]) => {
     const found = await selectRelated(scope, target, {
       rule: guard?.(target),
       read: (sql, plan, rule) =>
         selectReferrers(sql, plan, {
           by,
+          byMany,
           ids: [...ids],
           each: maxPerRecord,
           all: maxInAll + 1,

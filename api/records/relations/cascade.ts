@@ -8,6 +8,7 @@ import {
   type LockedRecord,
   lockRecord,
   lockReferrers,
+  type ReferringField,
   selectRecords,
 } from '../../../storage/app/records/related-records.ts';
 import type { Restriction } from '../../../storage/app/records/restriction.ts';
@@ -105,8 +106,16 @@ interface CollectionPart {
   deletedIds: Set<string>;
   /** Those of them whose referrers have not been looked for. */
   unfollowed: string[];
-  /** Ids of records that point to a deleted one, by the field that does. */
-  emptiedIds: Map<string, Set<string>>;
+  /** By the field, the records that point to a deleted one. */
+  emptied: Map<string, EmptiedField>;
+}
+
+/** A field that points to records that are deleted. */
+interface EmptiedField extends ReferringField {
+  /** Ids of the records that have it. */
+  ids: Set<string>;
+  /** Ids of the records that are deleted. */
+  targets: Set<string>;
 }
 
 /** One deletion: it finds and locks everything that it reaches, then writes. */
@@ -167,18 +176,19 @@ class Cascade {
 
   /** A record of which several fields are emptied is reported once, as it was before the first and is after the last. */
   async #empty(
-    { collection, deletedIds, emptiedIds }: CollectionPart,
+    { collection, deletedIds, emptied }: CollectionPart,
     now: string,
   ): Promise<EmptiedRecord[]> {
     const plan = this.#planOf(collection);
-    const all = new Set([...emptiedIds.values()].flatMap((found) => [...found.difference(deletedIds)]));
+    const all = new Set([...emptied.values()].flatMap(({ ids }) => [...ids.difference(deletedIds)]));
     if (all.size === 0) return [];
     const before = await selectRecords(this.#sql, plan, [...all]);
     const after = new Map<string, StoredRecord>();
-    for (const [field, found] of emptiedIds) {
-      const ids = [...found.difference(deletedIds)];
+    for (const { field, many, ...found } of emptied.values()) {
+      const ids = [...found.ids.difference(deletedIds)];
       if (ids.length === 0) continue;
-      const records = await this.#statements.emptyRelation(this.#sql, plan, { field, ids, now });
+      const relation = { field, many, ids, targets: [...found.targets], now };
+      const records = await this.#statements.emptyRelation(this.#sql, plan, relation);
       for (const record of records) after.set(record.id, record);
     }
     return before.flatMap((previous) => {
@@ -187,21 +197,22 @@ class Cascade {
     });
   }
 
-  async #lock({ collection, field, onDelete: then }: Referrer, ids: readonly string[]): Promise<void> {
+  async #lock({ collection, field, many, onDelete: then }: Referrer, ids: readonly string[]): Promise<void> {
     // PostgreSQL refuses those that are left in the end: some may be deleted by another way.
     if (then === 'refuse') return;
     // Those that are known already may be found again, the record itself among them: one more than there may be besides it.
     // PostgreSQL would delete or empty what is not found here, without an event.
     const limit = maxRecords + 2;
-    const found = await lockReferrers(this.#sql, this.#planOf(collection), { field, ids, limit });
+    const found = await lockReferrers(this.#sql, this.#planOf(collection), { field, many, ids, limit });
     if (then === 'delete') return this.addDeleted(collection, found);
-    const { deletedIds, emptiedIds } = this.#partOf(collection);
-    const emptied = emptiedIds.get(field) ?? new Set();
-    emptiedIds.set(field, emptied);
+    const { deletedIds, emptied } = this.#partOf(collection);
+    const of: EmptiedField = emptied.get(field) ?? { field, many, ids: new Set(), targets: new Set() };
+    emptied.set(field, of);
+    for (const id of ids) of.targets.add(id);
     for (const record of found) {
       if (deletedIds.has(record.id)) continue;
       this.#weigh(record);
-      emptied.add(record.id);
+      of.ids.add(record.id);
     }
   }
 
@@ -226,7 +237,7 @@ class Cascade {
   #partOf(collection: CollectionDefinition): CollectionPart {
     const known = this.#parts.get(collection.id);
     if (known !== undefined) return known;
-    const part = { collection, deletedIds: new Set<string>(), unfollowed: [], emptiedIds: new Map() };
+    const part = { collection, deletedIds: new Set<string>(), unfollowed: [], emptied: new Map() };
     this.#parts.set(collection.id, part);
     return part;
   }

@@ -14,6 +14,10 @@ export interface Branch {
   target: string;
   /** The relation of that collection that a name such as `comments_via_issue` follows backwards. */
   by?: string | undefined;
+  /** True when that relation holds many. */
+  byMany?: boolean;
+  /** True when it leads to many records, backwards or along a relation that holds many. */
+  isMany: boolean;
   branches: Branches;
 }
 
@@ -52,15 +56,22 @@ export function readExpand({ app, collection }: RecordTarget, expand: string | u
   return branches;
 }
 
-function relationOf(app: AppDefinition, collection: string, name: string): Pick<Branch, 'target' | 'by'> {
+function relationOf(
+  app: AppDefinition,
+  collection: string,
+  name: string,
+): Omit<Branch, 'field' | 'branches'> {
   const field = app.collections.get(collection)?.fields.find((field) => field.name === name);
   if (field === undefined) {
     const backward = findBackward(name, { id: collection }, appScope(app));
-    if (backward !== undefined) return { target: backward.target, by: backward.by };
+    if (backward !== undefined) {
+      const { target, source, by } = backward;
+      return { target, by, byMany: source.columns.get(by ?? '')?.isMany === true, isMany: true };
+    }
   }
   const target = field === undefined ? undefined : pointsTo(field);
   if (target === undefined || target === filesId) {
     throw unknownColumn('expand', `"${collection}" has no relation "${name.slice(0, 100)}"`);
   }
-  return { target };
+  return { target, isMany: field?.many === true };
 }

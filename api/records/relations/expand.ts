@@ -107,7 +107,7 @@ async function findRelated(
 
 /** Puts the found records into the expansions that they belong to, and returns each of them once. */
 function attach(
-  { field, by, branches }: Branch,
+  { field, isMany, branches }: Branch,
   holders: readonly Holder[],
   recordsOf: (holder: StoredRecord) => readonly StoredRecord[],
 ): Holder[] {
@@ -123,13 +123,14 @@ function attach(
       entry.holder.times += times;
       return entry.shown;
     });
-    expansion[field] = by !== undefined ? shown : shown[0] ?? null;
+    expansion[field] = isMany ? shown : shown[0] ?? null;
   }
   return [...related.values()].map(({ holder }) => holder);
 }
 
-/** The ids in a relation. */
+/** The ids in a relation, which may hold many. */
 function idsIn({ fields }: StoredRecord, name: string): string[] {
-  const id = fields[name];
-  return typeof id === 'string' ? [id] : [];
+  const value: unknown = fields[name];
+  const ids: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return ids.filter((id) => typeof id === 'string');
 }

@@ -1,5 +1,6 @@
 // Access rules as restrictions of the statements on records.
 import type { StoredValue } from '../../../storage/app/fields/kind.ts';
+import { parseArray } from '../../../storage/sql/text-array.ts';
 import type { Restriction, WriteRestriction } from '../../../storage/app/records/restriction.ts';
 import { canPointTo, firstValue } from '../../../storage/app/records/records.ts';
 import type { Residue } from '../../../storage/app/filter/fold.ts';
@@ -46,7 +47,7 @@ export async function checkFiles<Values extends WrittenValues>(
   written: Values,
 ): Promise<Values & CheckedValues> {
   const ids = access.unbounded ? [] : referencesOf(scope, written)
-    .filter(({ target }) => target === filesId).map(({ id }) => id);
+    .filter(({ target }) => target === filesId).flatMap(({ ids }) => ids);
   const readable = ids.length === 0 ? new Set<string>() : await readableFiles(
     { ...scope, app: scope.target.app },
     access,
@@ -55,10 +56,11 @@ export async function checkFiles<Values extends WrittenValues>(
   return { ...written, readable };
 }
 
-/** A relation or a file that is written, and the rule under which its caller must be able to read it. */
+/** A relation or a file that is written, and the rule under which its caller must be able to read what it points to. */
 interface Pointing {
   field: string;
-  id: string;
+  value: string;
+  isMany: boolean;
   parameter: number;
   table: { schema: string; collection: string };
   residue: Residue;
@@ -85,8 +87,8 @@ export async function refuseUnreachable(
   written: CheckedValues,
 ): Promise<void> {
   const refused: string[] = [];
-  for (const { field, id, ...reach } of pointings(access, scope, written)) {
-    if (!await scope.connection.run((sql) => canPointTo(sql, id, reach))) refused.push(field);
+  for (const { field, value, ...reach } of pointings(access, scope, written)) {
+    if (!await scope.connection.run((sql) => canPointTo(sql, value, reach))) refused.push(field);
   }
   if (refused.length > 0) {
     failValidation(refused.map((field) => missingTarget(scope.plan, field)));
@@ -98,26 +100,29 @@ function pointings(access: Access, scope: RecordScope, written: CheckedValues): 
   const guard = relatedGuard(access, app);
   if (guard === undefined) return [];
   let comparisons = 0;
-  return referencesOf(scope, written).flatMap(({ field, target, id, parameter }) => {
-    const residue = target === filesId ? fileResidue(written, id) : guard(target);
+  return referencesOf(scope, written).flatMap(({ field, target, ids, ...reference }) => {
+    const residue = target === filesId ? fileResidue(written, ids) : guard(target);
     if (residue.kind === 'constant' && residue.passes) return [];
     comparisons += comparisonsToRead(app, target);
     if (comparisons > maxGuardComparisons) {
       failValidation([{ field, reason: 'is one relation too many for one write, by the get rules' }]);
     }
-    return [{ field, id, parameter, table: { schema: app.schema, collection: target }, residue }];
+    return [{ field, ...reference, table: { schema: app.schema, collection: target }, residue }];
   });
 }
 
-function fileResidue({ readable }: CheckedValues, id: string): Residue {
-  return { kind: 'constant', passes: readable.has(id) };
+function fileResidue({ readable }: CheckedValues, ids: readonly string[]): Residue {
+  return { kind: 'constant', passes: ids.every((id) => readable.has(id)) };
 }
 
 /** A relation or a file that the caller of a write has set. */
 interface Reference {
   field: string;
   target: string;
-  id: string;
+  /** As it is sent to PostgreSQL. */
+  value: string;
+  isMany: boolean;
+  ids: readonly string[];
   parameter: number;
 }
 
@@ -125,10 +130,13 @@ interface Reference {
 function referencesOf({ plan }: RecordScope, { positions, values, byOthers }: WrittenValues): Reference[] {
   return positions.flatMap((position, index) => {
     const field = plan.fields[position]?.field;
-    const id = values[index];
+    const value = values[index];
     const target = field === undefined ? undefined : pointsTo(field);
     if (field === undefined || target === undefined || target === usersId) return [];
-    if (typeof id !== 'string' || byOthers?.has(field.name) === true) return [];
-    return [{ field: field.name, target, id, parameter: firstValue + index }];
+    if (typeof value !== 'string' || byOthers?.has(field.name) === true) return [];
+    const isMany = field.many === true;
+    const ids = isMany ? parseArray(value) : [value];
+    if (ids.length === 0) return [];
+    return [{ field: field.name, target, value, isMany, ids, parameter: firstValue + index }];
   });
 }

@@ -4,19 +4,12 @@ import { quoteIdentifier } from '../../sql/quote.ts';
 import { type Numbering, numberingOf } from '../fields/autonumber.ts';
 import { pointsTo } from '../fields/kinds.ts';
 import { numberingTriggers } from './autonumber.ts';
+import type { Attached } from './attached.ts';
+import { linkReferences } from './links.ts';
 import { attachmentName, indexName, qualified, type TableName } from '../tables.ts';
 
 /** The parts of a definition that its table has. */
 export type TableDefinition = Pick<CollectionDefinition, 'fields' | 'indexes'>;
-
-/** One constraint or index: its name, and the statements that make and remove it. */
-export interface Attached {
-  name: string;
-  /** Undefined for what cannot be renamed as one. */
-  kind?: 'constraint' | 'index';
-  add: string;
-  remove: string;
-}
 
 /** All constraints and indexes of a table, besides those of its id. */
 export function attachments(table: TableName, { fields, indexes }: TableDefinition): Attached[] {
@@ -29,7 +22,9 @@ export function attachments(table: TableName, { fields, indexes }: TableDefiniti
 /** The number of indexes that a table has, without that of its id. */
 export function countIndexes({ fields, indexes }: TableDefinition): number {
   const numbered = fields.filter((field) => numberingOf(field) !== undefined);
-  return fields.filter(hasIndex).length + numbered.length + indexes.length;
+  // A table of links has one of its own.
+  const links = fields.filter((field) => field.many === true && pointsTo(field) !== undefined);
+  return fields.filter(hasIndex).length + numbered.length + indexes.length + links.length;
 }
 
 /** True when a field has an index, a unique one included. */
@@ -43,10 +38,12 @@ function fieldAttachments(table: TableName, field: Field): Attached[] {
   if (field.unique === true) attached.push(uniqueConstraint(table, field));
   else if (hasIndex(field)) attached.push(fieldIndex(table, field));
   const target = pointsTo(field);
-  if (target !== undefined) attached.push(foreignKey(table, field, target));
   const numbering = numberingOf(field);
   if (numbering !== undefined) attached.push(...numberingAttachments(table, field, numbering));
-  return attached;
+  if (target === undefined) return attached;
+  const to = target === 'users' ? 'workspace.users' : qualified({ schema: table.schema, collection: target });
+  const references = field.many === true ? linkReferences(table, field, to) : [foreignKey(table, field, to)];
+  return [...attached, ...references];
 }
 
 /** The index is the second line of defence, behind the triggers. */
@@ -64,28 +61,33 @@ function uniqueConstraint(table: TableName, field: Field): Attached {
   return constraint(table, name, `unique (${quoteIdentifier(field.name)})`);
 }
 
-function fieldIndex(table: TableName, { name }: Field): Attached {
-  return plainIndex(table, attachmentName('index', table.collection, name), { fields: [name] });
+function fieldIndex(table: TableName, { name, many }: Field): Attached {
+  const method = many === true ? 'using gin ' : '';
+  return plainIndex(table, attachmentName('index', table.collection, name), { fields: [name] }, method);
 }
 
 function indexAttachment(table: TableName, index: CollectionIndex): Attached {
   return plainIndex(table, indexName(table.collection, index), index);
 }
 
-function plainIndex(table: TableName, name: string, { fields, unique }: CollectionIndex): Attached {
+function plainIndex(
+  table: TableName,
+  name: string,
+  { fields, unique }: CollectionIndex,
+  method = '',
+): Attached {
   const columns = fields.map(quoteIdentifier).join(', ');
   const kind = unique === true ? 'unique index' : 'index';
   return {
     name,
     kind: 'index',
-    add: `create ${kind} ${quoteIdentifier(name)} on ${qualified(table)} (${columns})`,
+    add: `create ${kind} ${quoteIdentifier(name)} on ${qualified(table)} ${method}(${columns})`,
     remove: `drop index ${quoteIdentifier(table.schema)}.${quoteIdentifier(name)}`,
   };
 }
 
-function foreignKey(table: TableName, field: Field, collection: string): Attached {
+function foreignKey(table: TableName, field: Field, target: string): Attached {
   const name = attachmentName('reference', table.collection, field.name);
-  const target = collection === 'users' ? 'workspace.users' : qualified({ schema: table.schema, collection });
   const column = quoteIdentifier(field.name);
   return constraint(
     table,

@@ -2,7 +2,8 @@
 import type { Sql } from '../../connections/pool.ts';
 import type { Field } from '../../definition.ts';
 import { quoteIdentifier, quoteLiteral } from '../../sql/quote.ts';
-import { kinds } from '../fields/kinds.ts';
+import { kindOf } from '../fields/kinds.ts';
+import { noItems } from '../fields/many.ts';
 import { planField } from '../records/planned-field.ts';
 import { qualified, type TableName } from '../tables.ts';
 
@@ -13,7 +14,7 @@ export async function lockForWrites(sql: Sql, table: TableName): Promise<void> {
 
 /** The number of records without a value in a field, or of all records when no field is given. */
 export async function countEmpty(sql: Sql, table: TableName, field?: Field): Promise<number> {
-  const condition = field === undefined ? 'true' : `${quoteIdentifier(field.name)} is null`;
+  const condition = field === undefined ? 'true' : emptyField(field);
   const [row] = await sql.unsafe<{ records: number }[]>(
     `select count(*)::float8 as records from ${qualified(table)} where ${condition}`,
   );
@@ -24,11 +25,14 @@ export async function countEmpty(sql: Sql, table: TableName, field?: Field): Pro
 export async function countOptions(
   sql: Sql,
   table: TableName,
-  { name, options }: { name: string; options: readonly string[] },
+  { name, many }: Pick<Field, 'name' | 'many'>,
+  options: readonly string[],
 ): Promise<number> {
   const list = options.map(quoteLiteral).join(', ');
   const [row] = await sql.unsafe<{ records: number }[]>(
-    `select count(*)::float8 as records from ${qualified(table)} where ${quoteIdentifier(name)} in (${list})`,
+    `select count(*)::float8 as records from ${qualified(table)} where ${quoteIdentifier(name)} ${
+      many === true ? `&& array[${list}]` : `in (${list})`
+    }`,
   );
   return row?.records ?? 0;
 }
@@ -43,7 +47,7 @@ export function defaultLiteral(field: Field): string | undefined {
   const { fallback } = planField(field);
   if (fallback === null) return undefined;
   const literal = typeof fallback === 'number' ? `(${fallback})` : quoteLiteral(fallback);
-  return literal + kinds[field.kind].cast;
+  return literal + kindOf(field).cast;
 }
 
 /** Fills in the default of a field where records have no value. Their `updated_at` stays. Throws `StorageError`. */
@@ -51,5 +55,9 @@ export async function fillEmpty(sql: Sql, table: TableName, field: Field): Promi
   const column = quoteIdentifier(field.name);
   const value = defaultLiteral(field);
   if (value === undefined) return;
-  await sql.unsafe(`update ${qualified(table)} set ${column} = ${value} where ${column} is null`);
+  await sql.unsafe(`update ${qualified(table)} set ${column} = ${value} where ${emptyField(field)}`);
+}
+
+function emptyField({ name, many }: Field): string {
+  return `${quoteIdentifier(name)} ${many === true ? `= '${noItems}'` : 'is null'}`;
 }

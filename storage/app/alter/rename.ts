@@ -4,7 +4,8 @@ import { quoteIdentifier } from '../../sql/quote.ts';
 import { numberingOf } from '../fields/autonumber.ts';
 import { qualified, type TableName } from '../tables.ts';
 import { renameNumbering } from './autonumber.ts';
-import { type Attached, attachments, type TableDefinition } from './attachments.ts';
+import type { Attached } from './attached.ts';
+import { attachments, type TableDefinition } from './attachments.ts';
 
 /** New names by the names of before. No new name is that of another field. */
 export type Renames = ReadonlyMap<string, string>;

@@ -4,11 +4,13 @@ import type { CollectionDefinition, Field } from '../../definition.ts';
 import type { Sql } from '../../connections/pool.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
 import { numberingOf } from '../fields/autonumber.ts';
-import { kinds } from '../fields/kinds.ts';
+import { kindOf } from '../fields/kinds.ts';
+import { noItems } from '../fields/many.ts';
 import { attachmentName, qualified, type TableName } from '../tables.ts';
 import { endNumbering, startNumbering } from './autonumber.ts';
 import { defaultLiteral, fillEmpty } from './fill.ts';
-import { type Attached, attachments, type TableDefinition } from './attachments.ts';
+import type { Attached } from './attached.ts';
+import { attachments, type TableDefinition } from './attachments.ts';
 
 /** Creates the table of a new collection. Throws `StorageError`. */
 export async function createTable(
@@ -42,13 +44,15 @@ export async function alterTable(
   const name = qualified(table);
   const old = attachments(table, before);
   const wanted = attachments(table, after);
+  const held = becomingMany(before, after);
+  const toFill = (fields: readonly Field[]) => fields.filter((field) => filled.has(field.name));
   const isOld = new Set(before.fields.map((field) => field.name));
-  for (const field of after.fields) {
-    if (isOld.has(field.name) && filled.has(field.name)) await fillEmpty(sql, table, field);
+  for (const field of toFill(after.fields)) {
+    if (isOld.has(field.name) && !held.includes(field)) await fillEmpty(sql, table, field);
   }
   const [wasNumbered, isNumbered] = [before, after].map(({ fields }) => fields.filter(numberingOf));
   const statements = [
-    ...without(old, wanted).map(({ remove }) => remove),
+    ...without(old, wanted).map(({ remove }) => remove).reverse(),
     ...endNumbering(table, lacking(isNumbered, wasNumbered)),
     ...lacking(after.fields, before.fields).map((field) =>
       `alter table ${name} drop column ${quoteIdentifier(field.name)}`
@@ -56,16 +60,19 @@ export async function alterTable(
     ...lacking(before.fields, after.fields).flatMap((field) =>
       addColumn(name, field, filled.has(field.name))
     ),
+    ...held.map((field) => `alter table ${name} ${holdMany(field)}`),
     ...lacking(wasNumbered, isNumbered).map((field) => startNumbering(table, field)),
     ...without(wanted, old).map(({ add }) => add),
   ];
   if (statements.length > 0) await sql.unsafe(statements.join('; '));
+  for (const field of toFill(held)) await fillEmpty(sql, table, field);
 }
 
 /** A new column. PostgreSQL fills in a default without writing each record: it keeps the value with the column. */
 function addColumn(table: string, field: Field, isFilled: boolean): string[] {
   const added = `alter table ${table} add column ${columnDefinition(field)}`;
-  const value = isFilled ? defaultLiteral(field) : undefined;
+  const value = (isFilled ? defaultLiteral(field) : undefined) ??
+    (field.many === true ? `'${noItems}'` : undefined);
   if (value === undefined) return [added];
   return [
     `${added} default ${value}`,
@@ -85,8 +92,12 @@ function without(some: readonly Attached[], others: readonly Attached[]): Attach
 }
 
 /** Drops the table of a collection. Throws `StorageError`. */
-export async function dropTable(sql: Sql, table: TableName, { fields }: TableDefinition): Promise<void> {
-  await sql.unsafe([`drop table ${qualified(table)}`, ...endNumbering(table, fields)].join('; '));
+export async function dropTable(sql: Sql, table: TableName, definition: TableDefinition): Promise<void> {
+  const apart = attachments(table, definition).filter(({ isApart }) => isApart);
+  const removals = apart.map(({ remove }) => remove).reverse();
+  await sql.unsafe(
+    [...removals, `drop table ${qualified(table)}`, ...endNumbering(table, definition.fields)].join('; '),
+  );
 }
 
 /**
@@ -99,5 +110,18 @@ function profileReference({ collection }: TableName): string {
 }
 
 function columnDefinition(field: Field): string {
-  return `${quoteIdentifier(field.name)} ${kinds[field.kind].column}`;
+  return `${quoteIdentifier(field.name)} ${kindOf(field).column}${field.many === true ? ' not null' : ''}`;
+}
+
+/** The fields that hold one value before, and many after. */
+function becomingMany(before: TableDefinition, after: TableDefinition): Field[] {
+  const ofOne = new Set(before.fields.filter(({ many }) => many !== true).map(({ name }) => name));
+  return after.fields.filter(({ name, many }) => many === true && ofOne.has(name));
+}
+
+function holdMany(field: Field): string {
+  const column = quoteIdentifier(field.name);
+  return `alter ${column} type ${kindOf(field).column} ` +
+    `using case when ${column} is null then '${noItems}' else array[${column}] end, ` +
+    `alter ${column} set not null`;
 }

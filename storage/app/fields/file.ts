@@ -6,7 +6,7 @@ import { idReader, referenceKind } from './references.ts';
 /** A reference to a file. */
 export const file: Kind = {
   ...referenceKind,
-  settings: ['unique', 'index'],
+  settings: ['many', 'unique', 'index'],
   settingFaults: noFaults,
   reader: () => idReader('file'),
   pointsTo: () => filesId,

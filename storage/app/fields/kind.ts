@@ -16,6 +16,7 @@ export type FieldSetting =
   | 'max'
   | 'options'
   | 'target'
+  | 'many'
   | 'cascade_delete'
   | 'unique'
   | 'index'

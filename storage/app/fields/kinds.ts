@@ -6,6 +6,7 @@ import { email } from './email.ts';
 import { file } from './file.ts';
 import { json } from './json.ts';
 import type { Kind } from './kind.ts';
+import { manyOf } from './many.ts';
 import { number } from './number.ts';
 import { relation } from './relation.ts';
 import { select } from './select.ts';
@@ -25,6 +26,14 @@ export const kinds: Record<FieldKind, Kind> = {
   relation,
   file,
 };
+
+/** What decides how the values of a field are stored and compared. */
+export type FieldShape = Pick<Field, 'kind' | 'many'>;
+
+/** The kind of a field, which may hold many values of it. */
+export function kindOf({ kind, many }: FieldShape): Kind {
+  return many === true ? manyOf(kinds[kind]) : kinds[kind];
+}
 
 /** The id of the collection, or `filesId`, whose rows a field's values name; undefined when they name none. */
 export function pointsTo(field: Field): string | undefined {

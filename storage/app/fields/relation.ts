@@ -5,7 +5,7 @@ import { idReader, referenceKind } from './references.ts';
 /** A reference to a record. That the target collection exists is checked with the app's other collections. */
 export const relation: Kind = {
   ...referenceKind,
-  settings: ['target', 'cascade_delete', 'unique', 'index'],
+  settings: ['target', 'many', 'cascade_delete', 'unique', 'index'],
   settingFaults: ({ target }) =>
     target === undefined ? [{ setting: 'target', reason: 'must name the collection that it points to' }] : [],
   reader: () => idReader('record'),

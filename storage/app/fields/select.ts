@@ -14,7 +14,7 @@ export const select: Kind = {
   identity: '',
   comparable: 'text',
   isLowerCase: false,
-  settings: ['options', 'unique', 'index'],
+  settings: ['options', 'many', 'unique', 'index'],
   settingFaults,
   reader: (field) => {
     const options = new Set<unknown>(field.options);

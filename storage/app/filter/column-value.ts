@@ -13,6 +13,15 @@ export interface FilterRecord {
 /** A column's value. `null`: there is none. `composite`: an array or object, which is unlike everything. */
 export type ColumnValue = ValueTerm | null | 'composite';
 
+/** Reads the items of a column that holds many, of the record that holds it. */
+export function itemsReader(term: ColumnTerm): (record: FilterRecord) => readonly ColumnValue[] {
+  const read = valueReader(term);
+  return (record) => {
+    const items = readMember(record, term.column);
+    return Array.isArray(items) ? items.map(read) : [];
+  };
+}
+
 /** Reads a column of the record that holds it. */
 export function columnReader(term: ColumnTerm): (record: FilterRecord) => ColumnValue {
   const read = valueReader(term);

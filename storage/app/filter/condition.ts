@@ -22,14 +22,15 @@ export interface Hop {
 }
 
 /**
- * The records that a condition asks for: those whose relation `by` leads to one record, or all of a collection when `by` is
- * undefined.
+ * The records that a condition asks for: those whose relation `by` leads to one record, those that the relation `through` of
+ * one record holds, or all of a collection when both are undefined.
  */
 export interface Reach {
   /** The id of their collection. */
   target: string;
   source: FilterSource;
   by: string | undefined;
+  through?: string;
   /** The one record: of this level, or the one that the hops lead to from there. */
   level: number;
   hops: readonly Hop[];
@@ -46,6 +47,8 @@ export interface ColumnTerm {
   path: readonly string[];
   /** True when it holds email addresses, which are stored in lower case. */
   isEmail?: boolean | undefined;
+  /** True when it holds an array of values. A comparison is true when it is of one of them. */
+  isMany?: boolean | undefined;
 }
 
 /** A literal, or a value of the request. */
@@ -164,9 +167,9 @@ export function ownColumns(condition: Condition): Set<string> {
   for (const { level, hops, column } of columnsIn(condition)) {
     if (level === 0) names.add(relationHops(hops)[0]?.column ?? column);
   }
-  for (const { level, hops } of reachesIn(condition)) {
-    const [first] = relationHops(hops);
-    if (level === 0 && first !== undefined) names.add(first.column);
+  for (const { level, hops, through } of reachesIn(condition)) {
+    const first = relationHops(hops)[0]?.column ?? through;
+    if (level === 0 && first !== undefined) names.add(first);
   }
   return names;
 }

@@ -2,7 +2,7 @@
 // yet.
 import { type ColumnTerm, type Condition, hopPath, isDouble, type Term, type Truth } from './condition.ts';
 import { toDouble } from '../../sql/exact-number.ts';
-import { columnReader, type FilterRecord } from './column-value.ts';
+import { columnReader, type FilterRecord, itemsReader } from './column-value.ts';
 import type { WorkBudget } from './work-budget.ts';
 import { decideComparison, type Found, readRequest, type RequestValues } from './request.ts';
 
@@ -37,6 +37,10 @@ export function compilePredicate(condition: Condition): Predicate {
         throw new TypeError('the records that a condition asks for are in the database');
       };
     case 'empty': {
+      if (hasItems(condition.term)) {
+        const items = termItems(condition.term);
+        return (subject, request) => items(subject, request).every((item) => item === null);
+      }
       const read = reader(condition.term);
       return (subject, request) => {
         const found = read(subject, request);
@@ -45,6 +49,7 @@ export function compilePredicate(condition: Condition): Predicate {
     }
     case 'compare': {
       const { operator } = condition;
+      if (hasItems(condition.left) || hasItems(condition.right)) return itemsPredicate(condition);
       const [left, right] = comparedReaders(condition.left, condition.right);
       return (subject, request) => {
         const [one, other] = [left(subject, request), right(subject, request)];
@@ -53,6 +58,44 @@ export function compilePredicate(condition: Condition): Predicate {
       };
     }
   }
+}
+
+/** A comparison of one of the items of a column. */
+function itemsPredicate(
+  { operator, left, right }: Extract<Condition, { kind: 'compare' }>,
+): Predicate {
+  const [ones, others] = [termItems(left), termItems(right)];
+  return (subject, request) => {
+    let whole: Truth = false;
+    const against = others(subject, request);
+    for (const one of ones(subject, request)) {
+      for (const other of against) {
+        if (subject.budget !== undefined) spendOn(subject.budget, one, other);
+        const truth = decideComparison(operator, one, other, subject.budget);
+        if (truth === true) return true;
+        if (truth === 'unknown') whole = truth;
+      }
+    }
+    return whole;
+  };
+}
+
+function hasItems(term: Term): term is ColumnTerm {
+  return term.kind === 'column' && term.isMany === true;
+}
+
+/** Reads the items of a column, or the only value of another term: null when there is none. */
+function termItems(term: Term): (subject: FilterSubject, request: RequestValues) => readonly Found[] {
+  if (!hasItems(term)) {
+    const read = reader(term);
+    return (subject, request) => [read(subject, request)];
+  }
+  const [find, read] = [recordReader(term), itemsReader(term)];
+  return (subject) => {
+    const record = find(subject);
+    const items = record === undefined ? [] : read(record);
+    return items.length === 0 ? [null] : items;
+  };
 }
 
 function comparedReaders(left: Term, right: Term): [TermReader, TermReader] {
@@ -110,11 +153,15 @@ function reader(term: Term): TermReader {
 }
 
 function relatedReader(term: ColumnTerm): TermReader {
-  const read = columnReader(term);
-  const name = hopPath(term.hops);
-  if (name === '') return ({ record }) => read(record);
-  return ({ related }) => {
-    const record = related?.(name);
+  const [find, read] = [recordReader(term), columnReader(term)];
+  return (subject) => {
+    const record = find(subject);
     return record === undefined ? null : read(record);
   };
+}
+
+/** Finds the record that holds a column; undefined when it is not there. */
+function recordReader({ hops }: ColumnTerm): (subject: FilterSubject) => FilterRecord | undefined {
+  const name = hopPath(hops);
+  return name === '' ? ({ record }) => record : ({ related }) => related?.(name);
 }

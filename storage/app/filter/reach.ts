@@ -1,4 +1,5 @@
-// Paths that lead to many records: backwards along a relation (`comments_via_issue`), or to all of a collection.
+// Paths that lead to many records: along a relation that holds many (`members.name`), backwards along a relation
+// (`comments_via_issue`), or to all of a collection.
 import type { Hop, Reach } from './condition.ts';
 import { FilterError, quoted } from './parse/error.ts';
 import type { Path } from './parse/tree.ts';
@@ -18,8 +19,11 @@ export const maxHops = 3;
 /** Most steps from one record to many within each other. PostgreSQL plans a join for each. */
 const maxLevels = 3;
 
-/** Splits a path where it first leads to many records; undefined when it leads to one. Throws `FilterError`. */
-export function splitPath(path: Path, scope: FilterScope): ManyPath | undefined {
+/**
+ * Splits a path where it first leads to many records; undefined when it leads to one. The relation that holds many and ends a
+ * path leads to its items, which are values of one record, unless there is a condition on the `records`. Throws `FilterError`.
+ */
+export function splitPath(path: Path, scope: FilterScope, wanted?: 'records'): ManyPath | undefined {
   const start = startOf(path, scope);
   if (path.from === 'collection') return allOf(path, scope);
   const hops: Hop[] = [];
@@ -38,6 +42,13 @@ export function splitPath(path: Path, scope: FilterScope): ManyPath | undefined 
     }
     const next = column.target === undefined ? undefined : scope.target(column.target);
     if (next === undefined || column.target === undefined) return undefined;
+    if (column.isMany === true) {
+      const names = path.names.slice(index + 1);
+      if (names.length === 0 && wanted !== 'records') return undefined;
+      const { level } = start;
+      const reach = { target: column.target, source: next, by: undefined, through: name, level, hops };
+      return { reach, rest: { ...path, from: 'row', names }, scope: within(scope, next, path) };
+    }
     source = next;
     if (hops.push({ column: name, target: column.target, source }) > maxHops) return undefined;
   }

@@ -57,7 +57,11 @@ function collect(expression: Expression, scope: FilterScope, renaming: Renaming)
       for (const operand of [expression.left, ...expression.items]) collectOperand(operand, scope, renaming);
       return;
     case 'some':
-      return collect(expression.part, collectPath(expression.path, { scope, first: 0 }, renaming), renaming);
+      return collect(
+        expression.part,
+        collectPath(expression.path, { scope, first: 0, wanted: 'records' }, renaming),
+        renaming,
+      );
   }
 }
 
@@ -78,17 +82,17 @@ function collectOperand(operand: Operand, scope: FilterScope, renaming: Renaming
 /** Collects the edits of a path, of which `first` pieces have been seen. Returns the scope that it leads to. */
 function collectPath(
   path: Path,
-  { scope, first }: { scope: FilterScope; first: number },
+  { scope, first, wanted }: { scope: FilterScope; first: number; wanted?: 'records' },
   renaming: Renaming,
 ): FilterScope {
   const { names, at } = path;
   // `@record` and `@collection` are pieces, too.
   const begin = first + (path.from === 'row' ? 0 : 1);
-  const many = names.length === 0 ? undefined : splitPath(path, scope);
+  const many = names.length === 0 ? undefined : splitPath(path, scope, wanted);
   const hops = many?.reach.hops ?? (names.length === 0 ? [] : resolveColumn(path, scope).hops);
   const passed = hops.filter(({ isOwn }) => isOwn !== true);
   const sources = [startOf(path, scope).source, ...passed.map(({ source }) => source)];
-  const fields = many === undefined ? passed.length + 1 : passed.length;
+  const fields = many === undefined || many.reach.through !== undefined ? passed.length + 1 : passed.length;
   for (const [index, name] of names.slice(0, fields).entries()) {
     edit(renaming, { collection: sources[index]?.id, name, at, piece: begin + index });
   }
@@ -100,7 +104,7 @@ function collectPath(
     renaming.edits.push({ at, piece: begin + taken - 1, name: `${target}_via_${renamed}` });
   }
   if (rest.names.length === 0) return many.scope;
-  return collectPath(rest, { scope: many.scope, first: begin + taken }, renaming);
+  return collectPath(rest, { scope: many.scope, first: begin + taken, ...wanted && { wanted } }, renaming);
 }
 
 function edit(

@@ -6,7 +6,7 @@ import { isPattern, maxPatternLength } from './operators/pattern.ts';
 import { sideOf, sidesFault } from './operators/sides.ts';
 import { splitPath, writtenPath } from './reach.ts';
 import type { FilterScope } from './source.ts';
-import type { Expression, Operator } from './parse/tree.ts';
+import type { Expression, Operator, Path } from './parse/tree.ts';
 import { normalizeAddress } from '../../sql/email-address.ts';
 import { type Present, resolveColumn, resolveTerm, scalarType, type ScopedOperand } from './terms.ts';
 
@@ -35,13 +35,13 @@ export function resolve(expression: Expression, scope: FilterScope): Condition {
 
 /** One of many related records that meets a condition. */
 function someOf({ path, part }: Extract<Expression, { kind: 'some' }>, scope: FilterScope): Condition {
-  const many = splitPath(path, scope);
+  const many = splitPath(path, scope, 'records');
   if (many === undefined) {
-    resolveColumn(path, scope);
+    const { isMany } = resolveColumn(path, scope);
     const name = writtenPath(path);
-    const hint = `${
-      quoted(name)
-    } is one value, and takes no condition in parentheses: compare ${name}, or a field of it`;
+    const hint = `${quoted(name)} ${
+      isMany === true ? 'has values' : 'is one value'
+    }, and takes no condition in parentheses: compare ${name}, or a field of it`;
     throw new FilterError('parse_error', hint, path.at);
   }
   const { reach, rest } = many;
@@ -92,27 +92,43 @@ function compare(operator: Operator, left: ScopedOperand, right: ScopedOperand):
   return { kind: 'compare', operator, left: terms[0], right: terms[1] };
 }
 
-/** The comparison of a side that leads to many: one of them is equal, or none is unequal. */
+/**
+ * The comparison of a side that leads to many: one of them is equal, or none is unequal. Undefined for
+ * other sides, and for one that holds many values, which is a comparison of its own.
+ */
 function compareMany(operator: Operator, left: ScopedOperand, right: ScopedOperand): Condition | undefined {
   const [leftMany, rightMany] = [splitSide(left), splitSide(right)];
   const many = leftMany ?? rightMany;
-  if (many === undefined) return undefined;
+  const withItems = many !== undefined ? undefined : [left, right].find(hasItems);
+  if (many === undefined && withItems === undefined) return undefined;
   const { negates, orders } = operators[operator];
   if (negates !== undefined) return { kind: 'not', part: compare(negates, left, right) };
-  const { operand } = leftMany === undefined ? right : left;
-  if (orders === true && operand.kind === 'path') {
-    const name = writtenPath(operand);
-    const hint =
-      `${quoted(name)} leads to many records, which ${
-        quoted(operator)
-      } does not compare: ask for one of them, ` +
-      `as in ${operand.names.slice(0, -1).join('.')}(${operand.names.at(-1)} ${operator} …)`;
-    throw new FilterError('parse_error', hint, operand.at);
-  }
+  const { operand } = withItems ?? (leftMany === undefined ? right : left);
+  if (orders === true && operand.kind === 'path') throw withoutOrder(operator, operand, withItems);
+  if (many === undefined) return undefined;
   const part = leftMany === undefined
     ? compare(operator, left, many.inner)
     : compare(operator, many.inner, right);
   return { kind: 'some', reach: many.reach, part };
+}
+
+/** True for a field that holds many values: a comparison is of one of them. */
+function hasItems({ operand, scope }: ScopedOperand): boolean {
+  return operand.kind === 'path' && resolveColumn(operand, scope).isMany === true;
+}
+
+function withoutOrder(operator: Operator, path: Path, items: ScopedOperand | undefined): FilterError {
+  const many = `${quoted(writtenPath(path))} ${
+    items === undefined ? 'leads to many records' : 'has many values'
+  }`;
+  const hint = items === undefined
+    ? `: ask for one of them, as in ${path.names.slice(0, -1).join('.')}(${path.names.at(-1)} ${operator} …)`
+    : '';
+  return new FilterError(
+    'parse_error',
+    `${many}, which ${quoted(operator)} does not compare${hint}`,
+    path.at,
+  );
 }
 
 function isPresent(side: ScopedOperand): side is ScopedOperand<Present> {

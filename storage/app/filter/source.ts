@@ -1,13 +1,15 @@
 // The columns of a collection that a filter may name, and where its relations lead.
-import type { AppDefinition, CollectionDefinition, Field } from '../../definition.ts';
+import type { AppDefinition, CollectionDefinition } from '../../definition.ts';
 import type { Comparable } from '../fields/kind.ts';
-import { kinds, pointsTo } from '../fields/kinds.ts';
+import { type FieldShape, kindOf, pointsTo } from '../fields/kinds.ts';
 import { readableCollection, shownFields, usersId, usersView } from '../../workspace/identities.ts';
 import type { TableName } from '../tables.ts';
 
 /** A column that a filter may name. Errors do not tell an unlisted column from one that does not exist. */
 export interface FilterColumn {
   type: Comparable;
+  /** True when it holds an array of values of the type. */
+  isMany?: boolean;
   /** True when it holds email addresses: stored in lower case, and compared without regard to case. */
   isEmail?: boolean;
   /** For a field that points to rows, the id of their collection. */
@@ -45,7 +47,7 @@ const ownColumns: readonly (readonly [string, FilterColumn])[] = [
 ];
 
 const shownColumns = new Map(
-  shownFields.map(({ name, kind }): [string, FilterColumn] => [name, kindColumn(kind)]),
+  shownFields.map(({ name, kind }): [string, FilterColumn] => [name, kindColumn({ kind })]),
 );
 
 /** The user of a profile: the fields that the profile shows. */
@@ -61,7 +63,7 @@ const users: FilterSource = {
   table: usersView,
   columns: new Map([
     ...ownColumns,
-    ['email', kindColumn('email')],
+    ['email', kindColumn({ kind: 'email' })],
     ['verified', { type: 'boolean' }],
     ['last_login', { type: 'datetime' }],
   ]),
@@ -90,12 +92,13 @@ function filterSource(schema: string, { id, kind, fields }: CollectionDefinition
   if (id === usersId) return users;
   const columns = fields.map((field): [string, FilterColumn] => [
     field.name,
-    { ...kindColumn(field.kind), target: pointsTo(field) },
+    { ...kindColumn(field), target: pointsTo(field) },
   ]);
   const shown = kind === 'auth' ? profileColumns : [];
   return { id, table: { schema, collection: id }, columns: new Map([...columns, ...shown, ...ownColumns]) };
 }
 
-function kindColumn(kind: Field['kind']): FilterColumn {
-  return { type: kinds[kind].comparable, isEmail: kinds[kind].isLowerCase };
+function kindColumn(field: FieldShape): FilterColumn {
+  const { comparable, isLowerCase } = kindOf(field);
+  return { type: comparable, isEmail: isLowerCase, isMany: field.many === true };
 }

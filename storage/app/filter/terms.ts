@@ -78,6 +78,10 @@ function resolveProfile(
     throw new FilterError('unknown_column', `unknown column ${quoted(written)}`, at);
   }
   const column = resolveColumn({ kind: 'path', from: 'row', names, at }, { ...scope, source });
+  if (column.isMany === true) {
+    const name = quoted(`@request.auth.profile.${collection}.${names[0]}`);
+    throw new FilterError('parse_error', `${name} has many values, and a member of the request has one`, at);
+  }
   return { collection, column: { ...column, hops: [] }, isGuarded: scope.isOfCaller === true };
 }
 
@@ -103,10 +107,11 @@ export function resolveColumn(path: Path, scope: FilterScope): ColumnTerm {
         type: column.type,
         path: steps,
         isEmail: column.isEmail,
+        ...column.isMany === true && { isMany: true },
       };
     }
     const next = column.target === undefined ? undefined : scope.target(column.target);
-    if (next === undefined || column.target === undefined) break;
+    if (next === undefined || column.target === undefined || column.isMany === true) break;
     source = next;
     hops.push({ column: name, target: column.target, source });
     if (hops.length > maxHops) throw tooLong(`${maxHops} relations`, at);

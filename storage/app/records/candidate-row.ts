@@ -1,6 +1,6 @@
 // Rows that are not read from the table of their collection, as a source that conditions can test.
 import { quoteIdentifier } from '../../sql/quote.ts';
-import { kinds } from '../fields/kinds.ts';
+import { kindOf } from '../fields/kinds.ts';
 import type { PlannedField } from './planned-field.ts';
 import { recordAlias } from './restriction.ts';
 
@@ -23,9 +23,10 @@ function rowSource(
   value: (index: number) => string,
   [id, created, updated]: readonly [string, string, string],
 ): string {
-  const values = fields.map(({ field: { name, kind } }, index) =>
-    `, ${value(index)}${kinds[kind].cast}::${kinds[kind].column} as ${quoteIdentifier(name)}`
-  ).join('');
+  const values = fields.map(({ field }, index) => {
+    const { cast, column } = kindOf(field);
+    return `, ${value(index)}${cast}::${column} as ${quoteIdentifier(field.name)}`;
+  }).join('');
   const time = '::text::timestamptz(3)';
   return `(select ${id}::uuid as "id", ${created}${time} as "created_at", ${updated}${time} as "updated_at"` +
     `${values}) as ${quoteIdentifier(recordAlias)}`;

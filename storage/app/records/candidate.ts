@@ -1,7 +1,6 @@
 // A record that is not stored yet: what a response would show, and whether its rule would pass.
-import type { FieldKind } from '../../definition.ts';
 import type { StoredValue } from '../fields/kind.ts';
-import { kinds } from '../fields/kinds.ts';
+import { type FieldShape, kindOf } from '../fields/kinds.ts';
 import type { Sql } from '../../connections/pool.ts';
 import { candidateOfParameters } from './candidate-row.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
@@ -10,14 +9,14 @@ import { type WriteRestriction, writeWhereSql } from './restriction.ts';
 import { selectRows } from '../../sql/rows.ts';
 
 /** The value of a field as a response shows it. */
-export function shownValue(kind: FieldKind, stored: StoredValue | null): unknown {
-  return stored === null ? null : kinds[kind].shown(stored);
+export function shownValue(field: FieldShape, stored: StoredValue | null): unknown {
+  return stored === null ? null : kindOf(field).shown(stored);
 }
 
 /** The record as a response will show it once it is stored. */
 export function candidateRecord(plan: RecordPlan, { id, now, values }: NewRecord): StoredRecord {
   const fields = Object.fromEntries(
-    plan.fields.map(({ field: { name, kind } }, index) => [name, shownValue(kind, values[index] ?? null)]),
+    plan.fields.map(({ field }, index) => [field.name, shownValue(field, values[index] ?? null)]),
   );
   return { id, collection: plan.collection, fields, created_at: now, updated_at: now };
 }

@@ -1,6 +1,6 @@
 // The difference between a stored record and the values that an update gives it.
 import { quoteIdentifier } from '../../sql/quote.ts';
-import { kinds } from '../fields/kinds.ts';
+import { kindOf } from '../fields/kinds.ts';
 import type { PlannedField } from './planned-field.ts';
 
 /**
@@ -15,8 +15,8 @@ export function differsSql(
   const differences = positions.flatMap((position, index) => {
     const planned = fields[position];
     if (planned === undefined) return [];
-    const { name, kind } = planned.field;
-    const { cast, identity } = kinds[kind];
+    const { name } = planned.field;
+    const { cast, identity } = kindOf(planned.field);
     return [
       `${quoteIdentifier(name)}${identity} is distinct from $${index + firstParameter}${cast}${identity}`,
     ];

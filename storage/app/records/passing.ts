@@ -3,6 +3,7 @@ import type { AppDefinition, CollectionDefinition } from '../../definition.ts';
 import type { Sql } from '../../connections/pool.ts';
 import { JsonText } from '../../sql/json-text.ts';
 import { quoteLiteral } from '../../sql/quote.ts';
+import { formatArray } from '../../sql/text-array.ts';
 import { selectRows } from '../../sql/rows.ts';
 import { kinds } from '../fields/kinds.ts';
 import type { FilterRecord } from '../filter/column-value.ts';
@@ -141,9 +142,10 @@ function rowOf({ fields }: RecordPlan, record: FilterRecord): unknown[] {
 }
 
 /** A value as the text that PostgreSQL casts. That of a `json` field may have been parsed by now. */
-function textOf({ field: { name, kind } }: PlannedField, { fields }: FilterRecord): string | null {
+function textOf({ field: { name, kind, many } }: PlannedField, { fields }: FilterRecord): string | null {
   const value = fields[name] ?? null;
   if (value === null) return null;
   if (value instanceof JsonText) return value.text;
+  if (many === true) return Array.isArray(value) ? formatArray(value.map(String)) : null;
   return kinds[kind].comparable === 'json' ? JSON.stringify(value) : String(value);
 }

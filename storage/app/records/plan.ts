@@ -2,7 +2,7 @@
 import { DerivedCache } from '../../connections/derived-cache.ts';
 import type { CollectionDefinition, Field } from '../../definition.ts';
 import { instantFromDatabase } from '../fields/datetime.ts';
-import { kinds } from '../fields/kinds.ts';
+import { kindOf } from '../fields/kinds.ts';
 import { isUserField, usersId, usersView } from '../../workspace/identities.ts';
 import { type ListShape, orderBy } from './list-order.ts';
 import { constraintFields, planField, type PlannedField } from './planned-field.ts';
@@ -154,8 +154,8 @@ export class RecordPlan {
   update(positions: readonly number[], where: string): Statement {
     return this.#updates.of(`${positions.join()} ${where}`, () => {
       const changes = positions.map((position, index) => {
-        const { name, kind } = this.#field(position);
-        return `, ${quoteIdentifier(name)} = $${index + 3}${kinds[kind].cast}`;
+        const field = this.#field(position);
+        return `, ${quoteIdentifier(field.name)} = $${index + 3}${kindOf(field).cast}`;
       });
       const condition = where === '' ? '' : ` and ${where}`;
       return `${this.#comment}update ${this.#records} set ${setUpdatedAt}${changes.join('')} ` +
@@ -202,9 +202,7 @@ export class RecordPlan {
   }
 
   #insertText(): string {
-    const values = this.fields.map(({ field: { kind } }, index) => `, $${index + 3}${kinds[kind].cast}`).join(
-      '',
-    );
+    const values = this.fields.map(({ field }, index) => `, $${index + 3}${kindOf(field).cast}`).join('');
     return `${this.#insertHead()} ` +
       `values ($1::uuid, $2::text::timestamptz, $2::text::timestamptz${values}) returning ${this.columns}`;
   }

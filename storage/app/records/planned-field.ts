@@ -2,7 +2,8 @@
 import type { CollectionDefinition, Field } from '../../definition.ts';
 import type { StoredValue, ValueReader } from '../fields/kind.ts';
 import { numberingOf } from '../fields/autonumber.ts';
-import { kinds } from '../fields/kinds.ts';
+import { kindOf } from '../fields/kinds.ts';
+import { noItems } from '../fields/many.ts';
 import { attachmentName, indexName } from '../tables.ts';
 
 /** A field with everything that does not depend on the request. */
@@ -11,14 +12,21 @@ export interface PlannedField {
   read: ValueReader;
   /** The value that a create stores when the field is missing; null without a default. */
   fallback: StoredValue | null;
+  /** The value of a field that has none. */
+  empty: StoredValue | null;
 }
 
 /** Computes the parts of a field that do not depend on the request. */
 export function planField(field: Field): PlannedField {
-  const read = kinds[field.kind].reader(field);
+  const read = kindOf(field).reader(field);
   // A declaration whose default does not pass its own check is refused.
   const reading = field.default === undefined || field.default === null ? undefined : read(field.default);
-  return { field, read, fallback: reading !== undefined && 'value' in reading ? reading.value : null };
+  return {
+    field,
+    read,
+    fallback: reading !== undefined && 'value' in reading ? reading.value : null,
+    empty: field.many === true ? noItems : null,
+  };
 }
 
 /** The names of fields by the unique and reference constraints on them, and by the unique indexes over them. */

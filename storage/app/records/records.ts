@@ -205,13 +205,13 @@ export async function countRecords(
   return { total: Number(row?.[0]), snapshot: String(row?.[1]) };
 }
 
-/** True when a write may point to the record with this id. */
+/** True when a write may point to the record with this id, or to those of an array. */
 export async function canPointTo(
   sql: Sql,
-  id: string,
+  value: string,
   target: Omit<TargetCheck, 'parameter'>,
 ): Promise<boolean> {
   const { text, params } = targetCheckSql({ ...target, parameter: 1 }, 2);
-  const [row] = await selectRows(sql, { text: `select ${text}` }, [id, ...params]);
+  const [row] = await selectRows(sql, { text: `select ${text}` }, [value, ...params]);
   return row?.[0] === true;
 }

@@ -1,13 +1,25 @@
 // The relations that point to a collection or to files, and what deleting their target does to them.
 import type { AppDefinition, CollectionDefinition, Field } from '../../definition.ts';
 import { pointsTo } from '../fields/kinds.ts';
+import { leastItems } from '../fields/many.ts';
 
 /** A relation that points to a collection, or a field that holds a file. */
 export interface Referrer {
   collection: CollectionDefinition;
   field: string;
-  /** `delete`: the record is deleted too. `empty`: its field is emptied. `refuse`: the target cannot be deleted. */
+  /** Set for a field that holds many. */
+  many: ManyReferences | undefined;
+  /**
+   * `delete`: the record is deleted too. `empty`: its field is emptied, or loses the item. `refuse`: the target cannot be
+   * deleted.
+   */
   onDelete: 'delete' | 'empty' | 'refuse';
+}
+
+/** References that one field of a record holds. */
+export interface ManyReferences {
+  /** The number of them that a deletion has to leave. */
+  least: number;
 }
 
 type Referrers = ReadonlyMap<string, readonly Referrer[]>;
@@ -29,15 +41,19 @@ function findAll({ collections }: AppDefinition): Referrers {
   const all = [...collections.values()].flatMap((collection) =>
     collection.fields.flatMap((field) => {
       const target = pointsTo(field);
-      return target === undefined
-        ? []
-        : [{ target, collection, field: field.name, onDelete: deleteOutcome(field) }];
+      return target === undefined ? [] : [{
+        target,
+        collection,
+        field: field.name,
+        many: field.many === true ? { least: leastItems(field) } : undefined,
+        onDelete: deleteOutcome(field),
+      }];
     })
   );
   return Map.groupBy(all, ({ target }) => target);
 }
 
-function deleteOutcome({ cascade_delete, required }: Field): Referrer['onDelete'] {
+function deleteOutcome({ cascade_delete, required, many }: Field): Referrer['onDelete'] {
   if (cascade_delete === true) return 'delete';
-  return required === true ? 'refuse' : 'empty';
+  return many !== true && required === true ? 'refuse' : 'empty';
 }

@@ -2,7 +2,9 @@
 import { type RowBudget, selectWithin } from './row-budget.ts';
 import type { Residue } from '../filter/fold.ts';
 import type { Sql } from '../../connections/pool.ts';
+import { StorageError } from '../../errors.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
+import type { Referrer } from './referrers.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
 import { type Restriction, whereSql } from './restriction.ts';
 import { selectRows } from '../../sql/rows.ts';
@@ -45,6 +47,8 @@ export async function selectRecords(
 export interface ReferrerSelection extends RelatedSelection {
   /** The relation that points. */
   by: string;
+  /** True when it holds many. */
+  byMany: boolean;
   /** The ids that it may point to. */
   ids: readonly string[];
   /** Records that point to the same one, at most: the oldest are selected. */
@@ -63,15 +67,14 @@ export interface PointingRecord {
 export async function selectReferrers(
   sql: Sql,
   plan: RecordPlan,
-  { by, ids, each, all, rule, budget = { left: Infinity } }: ReferrerSelection,
+  { by, byMany, ids, each, all, rule, budget = { left: Infinity } }: ReferrerSelection,
 ): Promise<PointingRecord[]> {
   const where = whereSql([rule && { residue: rule }], 4);
   const condition = where.text === '' ? '' : ` and ${where.text}`;
   // For each id, so that the index of the relation finds its records, and no more of them are read than that.
+  const points = `r.${quoteIdentifier(by)} ${byMany ? '@> array[h."holder"]' : '= h."holder"'}`;
   const text = `select ${plan.columns}, h."holder"::text from unnest($1::uuid[]) as h("holder") ` +
-    `cross join lateral (select * from ${plan.table} as r where r.${
-      quoteIdentifier(by)
-    } = h."holder"${condition} ` +
+    `cross join lateral (select * from ${plan.table} as r where ${points}${condition} ` +
     `order by r."created_at", r."id" limit $2::bigint) as r limit $3::bigint`;
   const rows = await selectWithin(sql, { text, prepare: false }, {
     params: [[...ids], each, all, ...where.params],
@@ -95,28 +98,56 @@ export async function lockRecord(
   return row === undefined ? undefined : lockedRecord(row);
 }
 
+/** A field that points to records. */
+export type ReferringField = Pick<Referrer, 'field' | 'many'>;
+
 /** Locks records that point to one of `ids` through a field, at most `limit` of them. */
 export async function lockReferrers(
   sql: Sql,
   plan: RecordPlan,
-  { field, ids, limit }: { field: string; ids: readonly string[]; limit: number },
+  { field, many, ids, limit }: ReferringField & { ids: readonly string[]; limit: number },
 ): Promise<LockedRecord[]> {
+  const column = `r.${quoteIdentifier(field)}`;
   const text = `select ${lockedColumns} from ${plan.table} as r ` +
-    `where r.${quoteIdentifier(field)} = any($1::uuid[]) order by r."id" limit $2::bigint for update`;
+    `where ${column} ${many === undefined ? '= any($1::uuid[])' : '&& $1::uuid[]'} ` +
+    'order by r."id" limit $2::bigint for update';
   const rows = await selectRows(sql, { text }, [[...ids], limit]);
   return rows.map(lockedRecord);
 }
 
-/** Empties a relation of these records, and returns them as they are then. */
+/** Records whose relation points to records that are about to be deleted. */
+export interface EmptiedRelation extends ReferringField {
+  ids: readonly string[];
+  targets: readonly string[];
+  now: string;
+}
+
+/**
+ * Empties a relation of these records, and returns them as they are then. One that holds many loses only the targets. Throws
+ * `StorageError` `restricted` when a required one would lose its last.
+ */
 export async function emptyRelation(
   sql: Sql,
   plan: RecordPlan,
-  { field, ids, now }: { field: string; ids: readonly string[]; now: string },
+  { field, many, ids, targets, now }: EmptiedRelation,
 ): Promise<StoredRecord[]> {
-  const text = `update ${plan.table} as r set ${quoteIdentifier(field)} = null, ${setUpdatedAt} ` +
-    `where "id" = any($1::uuid[]) returning ${plan.columns}`;
-  const rows = await selectRows(sql, { text }, [[...ids], now]);
-  return rows.map((row) => plan.record(row));
+  const column = quoteIdentifier(field);
+  const rest = `array(select i."item" from unnest(r.${column}) with ordinality as i("item", "place") ` +
+    'where i."item" <> all($3::uuid[]) order by i."place")';
+  const text = `update ${plan.table} as r set ${column} = ${many === undefined ? 'null' : rest}, ` +
+    `${setUpdatedAt} where "id" = any($1::uuid[]) returning ${plan.columns}`;
+  const rows = await selectRows(sql, { text }, [[...ids], now, ...many === undefined ? [] : [[...targets]]]);
+  const records = rows.map((row) => plan.record(row));
+  if (many !== undefined) requireItems(records, field, many.least);
+  return records;
+}
+
+function requireItems(records: readonly StoredRecord[], field: string, least: number): void {
+  for (const { fields } of records) {
+    const items = fields[field];
+    if (Array.isArray(items) && items.length >= least) continue;
+    throw new StorageError('restricted', `${field} would have fewer than ${least} items`);
+  }
 }
 
 /**

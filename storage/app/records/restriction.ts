@@ -14,8 +14,9 @@ export interface Restriction {
 
 /** The check that the caller of a write may read a record which the write points to. */
 export interface TargetCheck {
-  /** Number of the statement's parameter that holds the id. */
+  /** Number of the statement's parameter that holds the id, or an array of them. */
   parameter: number;
+  isMany: boolean;
   table: TableName;
   residue: Residue;
 }
@@ -70,16 +71,21 @@ export function writeWhereSql({ rule, targets }: WriteRestriction, firstParamete
   return whole;
 }
 
-/** The test that the record which a target check names exists and may be read. */
-export function targetCheckSql({ parameter, table, residue }: TargetCheck, firstParameter: number): Where {
+/** The test that the record which a target check names, or each of many, exists and may be read. */
+export function targetCheckSql(
+  { parameter, isMany, table, residue }: TargetCheck,
+  firstParameter: number,
+): Where {
   const alias = 'reached';
   const { text, params } = toSql(residue, { alias, firstParameter });
   const name = quoteIdentifier(alias);
+  const found = (id: string) =>
+    `exists (select from ${qualified(table)} as ${name} where ${name}."id" = ${id} and ${text})`;
+  const ids = `unnest($${parameter}::text::uuid[]) as pointed("id")`;
+  const all = `not exists (select from ${ids} where (${found('pointed."id"')}) is not true)`;
   // `is true` keeps PostgreSQL from joining them, of which there may be hundreds: see `to-sql.ts`.
   return {
-    text: `(exists (select from ${
-      qualified(table)
-    } as ${name} where ${name}."id" = $${parameter}::uuid and ${text})) is true`,
+    text: `(${isMany ? all : found(`$${parameter}::uuid`)}) is true`,
     params,
   };
 }

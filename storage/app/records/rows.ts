@@ -1,7 +1,7 @@
 // The columns that are selected of a row, and how they become the fields of a record.
 import type { CollectionDefinition, FieldKind } from '../../definition.ts';
 import type { Kind } from '../fields/kind.ts';
-import { kinds, selectCast } from '../fields/kinds.ts';
+import { type FieldShape, kindOf, selectCast } from '../fields/kinds.ts';
 import {
   isUserField,
   readUserFields,
@@ -27,7 +27,7 @@ export class RecordRows {
   readonly #alias: string;
   /** True when the rows belong to users, and show fields of theirs. */
   readonly #isProfile: boolean;
-  readonly #kinds: ReadonlyMap<string, FieldKind>;
+  readonly #fields: ReadonlyMap<string, FieldShape>;
   /** Follows a column of instants: tables of collections hold milliseconds, that of the users microseconds. */
   readonly #rounding: string;
   readonly #names: readonly string[];
@@ -38,22 +38,27 @@ export class RecordRows {
     this.#isProfile = kind === 'auth';
     this.#names = fields.map(({ name }) => name);
     const shown = this.#isProfile ? [...fields, ...shownFields] : fields;
-    this.#kinds = new Map([...ownColumns, ...shown].map(({ name, kind }) => [name, kind]));
-    this.#converters = fields.map(({ kind }) => kinds[kind].fromDatabase);
+    this.#fields = new Map([...ownColumns, ...shown].map((field) => [field.name, field]));
+    this.#converters = fields.map((field) => kindOf(field).fromDatabase);
     this.#rounding = id === usersId ? '::timestamptz(3)' : '';
     this.columns = [
       `"id", "created_at"${this.#rounding}::text, "updated_at"${this.#rounding}::text`,
-      ...fields.map(({ name, kind }) => {
-        const column = quoteIdentifier(name);
-        return id === usersId ? selectCast(column, kind) : column + kinds[kind].output;
+      ...fields.map((field) => {
+        const column = quoteIdentifier(field.name);
+        return id === usersId ? selectCast(column, field.kind) : column + kindOf(field).output;
       }),
       ...(this.#isProfile ? [selectUserFields(alias)] : []),
     ].join(', ');
   }
 
-  /** The kind of a field that lists can be sorted by; undefined for any other name. */
+  /** The kind of a field or of one of the columns before them; undefined for any other name. */
   kindOf(column: string): FieldKind | undefined {
-    return this.#kinds.get(column);
+    return this.#fields.get(column)?.kind;
+  }
+
+  /** True for a field that holds many values: lists cannot be sorted by it. */
+  isMany(column: string): boolean {
+    return this.#fields.get(column)?.many === true;
   }
 
   /** The value of such a field as responses show it, qualified: a bare name would be the selected text of an instant. */
@@ -66,7 +71,7 @@ export class RecordRows {
   /** For the position in a list (`list-order.ts`). */
   readonly columnSql = (column: string): ReturnType<ColumnSql> => ({
     expression: this.expression(column),
-    cast: kinds[this.kindOf(column) ?? 'text'].cast,
+    cast: kindOf(this.#fields.get(column) ?? { kind: 'text' }).cast,
     isNullable: !ownColumns.some(({ name }) => name === column),
   });
 

@@ -1,6 +1,7 @@
 // Writes one comparison in SQL. `to-sql.ts` names the columns.
-import { type ColumnTerm, isDouble, type ScalarType, type ValueTerm } from '../condition.ts';
+import { type ColumnTerm, isColumn, isDouble, type ScalarType, type ValueTerm } from '../condition.ts';
 import { toDouble } from '../../../sql/exact-number.ts';
+import { quoteIdentifier } from '../../../sql/quote.ts';
 import type { Test } from '../fold.ts';
 import { comparedAs, type Meaning, operators } from '../operators/operators.ts';
 import { isPattern, likePattern, likePatternSql } from '../operators/pattern.ts';
@@ -22,6 +23,8 @@ export type ColumnWriter = (term: ColumnTerm) => string;
 export function comparisonSql(test: Test, writeColumn: ColumnWriter, parameters: BoundParameters): string {
   if (test.kind === 'empty') return emptySql(test.term, writeColumn(test.term), parameters);
   const { operator, left, right } = test;
+  const items = [left, right].filter((term) => term.kind === 'column' && term.isMany === true);
+  if (items.length > 0) return itemsSql(test, items, writeColumn, parameters);
   const meaning = operators[operator];
   if (left.type === 'json' || right.type === 'json') {
     const sides: [Side, Side] = [
@@ -39,6 +42,35 @@ export function comparisonSql(test: Test, writeColumn: ColumnWriter, parameters:
   return meaning.sql(first, second, type);
 }
 
+/** A comparison of one of the items of a column. */
+function itemsSql(
+  test: Extract<Test, { kind: 'compare' }>,
+  columns: readonly (ColumnTerm | ValueTerm)[],
+  writeColumn: ColumnWriter,
+  parameters: BoundParameters,
+): string {
+  const { operator, left, right } = test;
+  const value = [left, right].find((term) => term.kind === 'value');
+  const [column] = columns.filter(isColumn);
+  if (operator === '=' && value?.kind === 'value' && column !== undefined && value.type === column.type) {
+    // Which an index of the array can find.
+    return `${writeColumn(column)} @> array[${bindValue(parameters, value, value.type)}]`;
+  }
+  const sources: string[] = [];
+  const oneOf = (term: ColumnTerm | ValueTerm): ColumnTerm | ValueTerm => {
+    if (!isColumn(term) || term.isMany !== true) return term;
+    sources.push(`unnest(${writeColumn(term)}) as "item_${sources.length}"("item")`);
+    return { ...term, isMany: false, column: `item_${sources.length - 1}` };
+  };
+  const [one, other] = [oneOf(left), oneOf(right)];
+  const writeItem: ColumnWriter = (term) =>
+    term === one && one !== left || term === other && other !== right
+      ? `${quoteIdentifier(term.column)}."item"`
+      : writeColumn(term);
+  const compared = comparisonSql({ ...test, left: one, right: other }, writeItem, parameters);
+  return `exists (select from ${sources.join(', ')} where ${compared})`;
+}
+
 /** A value, or a column that is not JSON. Apart from `Side`, because it is in every request with a rule. */
 function scalarSql(
   term: ColumnTerm | ValueTerm,
@@ -54,6 +86,8 @@ function scalarSql(
 function emptySql(term: ColumnTerm, column: string, parameters: BoundParameters): string {
   return term.type === 'json'
     ? `coalesce(jsonb_typeof(${placeSql(term, column, parameters)}), 'null') = 'null'`
+    : term.isMany === true
+    ? `coalesce(cardinality(${column}), 0) = 0`
     : `${column} is null`;
 }
 

@@ -196,15 +196,21 @@ function joinHops({ level, hops }: Pick<ColumnTerm, 'level' | 'hops'>, context: 
 
 /** The table of the records that a condition asks for, behind those on the way to it. */
 function joinReach(
-  { target, source, by, level, hops }: Reach,
+  { target, source, by, through, level, hops }: Reach,
   context: Context,
 ): { from: string; alias: string } {
-  const last = context.guard === undefined ? hops.at(-1) : undefined;
+  const last = context.guard === undefined && through === undefined ? hops.at(-1) : undefined;
   // The id of the record that the last hop leads to stands in the record before: nothing else of it is needed.
   const joined = joinHops({ level, hops: last === undefined ? hops : hops.slice(0, -1) }, context);
-  const named = nameIn(joined.alias, last?.column ?? 'id');
+  const named = nameIn(joined.alias, through ?? last?.column ?? 'id');
   addTable(joined, source, context);
-  if (by !== undefined) joined.ties.push(`${nameIn(joined.alias, by)} = ${named}`);
+  if (through !== undefined) joined.ties.push(`${joined.alias}."id" = any(${named})`);
+  if (by !== undefined) {
+    const column = nameIn(joined.alias, by);
+    // Not `any`, which no index of an array answers.
+    const isMany = source.columns.get(by)?.isMany === true;
+    joined.ties.push(isMany ? `${column} @> array[${named}]` : `${column} = ${named}`);
+  }
   guardTable(joined, target, context);
   return { from: fromClause(joined), alias: joined.alias };
 }

@@ -41,6 +41,8 @@ const articles: readonly Field[] = [
   { name: 'meta', kind: 'json' },
   { name: 'author', kind: 'relation', target: 'people' },
   { name: 'owner', kind: 'relation', target: 'users' },
+  { name: 'labels', kind: 'select', options: ['new', 'hot', 'old'], many: true },
+  { name: 'editors', kind: 'relation', target: 'people', many: true },
 ];
 
 const members: readonly Field[] = [{ name: 'plan', kind: 'text' }, { name: 'quota', kind: 'number' }];
@@ -70,7 +72,8 @@ beforeAll(async () => {
     ids.set(name, await tables.insert('people', { name, boss: ids.get(boss) }));
   }
   for (const article of records['articles'] ?? []) {
-    const relations = { author: ids.get(article['author']), owner: ids.get(article['owner']) };
+    const editors = Array.isArray(article['editors']) ? article['editors'].map((name) => ids.get(name)) : [];
+    const relations = { author: ids.get(article['author']), owner: ids.get(article['owner']), editors };
     const fields = { ...article, ...relations, key: article['title'] };
     ids.set(article['title'], await tables.insert('articles', fields));
   }

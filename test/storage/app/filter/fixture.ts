@@ -1,5 +1,6 @@
 // Real tables, written as the server writes them, and a filter decided on them in both meanings.
 import { randomBytes, randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import type { AppDefinition, CollectionDefinition, Field } from '../../../../storage/definition.ts';
 import { asksForMany, type Condition } from '../../../../storage/app/filter/condition.ts';
 import type { FilterRecord } from '../../../../storage/app/filter/column-value.ts';
@@ -17,42 +18,12 @@ import { planFor, type StoredRecord } from '../../../../storage/app/records/plan
 import { insertRecord } from '../../../../storage/app/records/records.ts';
 import { createTable } from '../../../../storage/app/alter/table.ts';
 import { attachmentName, qualified } from '../../../../storage/app/tables.ts';
+import { collections } from './collections.ts';
 import { profiles } from './profiles.ts';
 import { openPool, usersTable } from './users-table.ts';
 
 const schema = 'filtered app';
 const written = new Date('2026-01-02T03:04:05.678Z');
-
-/** What every filter test may name, unless it brings its own collections. */
-export const collections: Readonly<Record<string, readonly Field[]>> = {
-  countries: [{ name: 'name', kind: 'text' }],
-  companies: [{ name: 'name', kind: 'text' }, { name: 'country', kind: 'relation', target: 'countries' }],
-  authors: [
-    { name: 'name', kind: 'text' },
-    { name: 'age', kind: 'number' },
-    { name: 'meta', kind: 'json' },
-    { name: 'company', kind: 'relation', target: 'companies' },
-    { name: 'friend', kind: 'relation', target: 'authors' },
-  ],
-  ...profiles,
-  posts: [
-    { name: 'key', kind: 'text' },
-    { name: 'title', kind: 'text' },
-    { name: 'subtitle', kind: 'text' },
-    { name: 'mail', kind: 'email' },
-    { name: 'state', kind: 'select', options: ['draft', 'public'] },
-    { name: 'views', kind: 'number' },
-    { name: 'likes', kind: 'number' },
-    { name: 'done', kind: 'bool' },
-    { name: 'due', kind: 'datetime' },
-    { name: 'meta', kind: 'json' },
-    { name: 'other', kind: 'json' },
-    { name: 'file', kind: 'file' },
-    { name: 'author', kind: 'relation', target: 'authors' },
-    { name: 'editor', kind: 'relation', target: 'authors' },
-    { name: 'owner', kind: 'relation', target: 'users' },
-  ],
-};
 
 /** The app that the collections belong to. */
 export function appOf(declared: Readonly<Record<string, readonly Field[]>> = collections): AppDefinition {
@@ -114,9 +85,9 @@ export class FilteredTables {
     const definition = this.app.collections.get(collection);
     if (definition === undefined) throw new Error(`no collection ${collection}`);
     const plan = planFor(schema, definition);
-    const values = plan.fields.map(({ field, read }) => {
+    const values = plan.fields.map(({ field, read, empty }) => {
       const value = fields[field.name] ?? null;
-      if (value === null) return null;
+      if (value === null) return empty;
       const reading = read(value);
       if ('reason' in reading) throw new Error(`${field.name}: ${reading.reason}`);
       return reading.value;
@@ -228,14 +199,22 @@ export async function makeTables(
   await pool.run((sql) => sql.unsafe(usersTable));
   await pool.run((sql) => sql.unsafe(`create schema ${quoteIdentifier(schema)}`));
   await pool.run((sql) => sql.unsafe(`create table ${quoteIdentifier(schema)}._files (id uuid primary key)`));
+  const functions = await readFile(
+    new URL('../../../../migrations/app/0008_many.sql', import.meta.url),
+    'utf8',
+  );
+  await pool.run((sql) =>
+    sql.unsafe(`set search_path to ${quoteIdentifier(schema)}; ${functions}; reset search_path`)
+  );
   for (const collection of app.collections.values()) {
     const { id, fields } = collection;
     await pool.run((sql) => createTable(sql, { schema, collection: id }, collection));
     // Rows hold ids of missing files: filters must decide on any id.
-    for (const { name } of fields.filter(({ kind }) => kind === 'file')) {
+    for (const { name, many } of fields.filter(({ kind }) => kind === 'file')) {
       const constraint = quoteIdentifier(attachmentName('reference', id, name));
+      const holder = many === true ? attachmentName('link', id, name) : id;
       await pool.run((sql) =>
-        sql.unsafe(`alter table ${qualified({ schema, collection: id })} drop constraint ${constraint}`)
+        sql.unsafe(`alter table ${qualified({ schema, collection: holder })} drop constraint ${constraint}`)
       );
     }
   }

@@ -35,6 +35,8 @@ const texts = [
 /** Numbers that a double cannot hold, as JSON or a body may have them. */
 export const exact = ['9007199254740993', '0.1000000000000000055', '-1e-320', '-00009007199254740993.0'];
 const numbers = [0, -0, 1, 5, -1, 0.1, 1.5, 1e308, 5e-324, 9007199254740993];
+/** Options of selects that hold many. */
+export const tags = ['a', 'A', 'ab', 'é', '5'];
 const instants = [
   '2026-01-02T03:04:05.678Z',
   '2026-01-02T03:04:05.679Z',

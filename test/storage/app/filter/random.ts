@@ -12,6 +12,7 @@ import {
   number,
   scalar,
   states,
+  tags,
   text,
   uuid,
   uuids,
@@ -33,6 +34,10 @@ const record = fc.record({
   author: maybe(uuid),
   editor: maybe(uuid),
   owner: maybe(uuid),
+  tags: maybe(fc.uniqueArray(fc.constantFrom(...tags), { maxLength: 3 })),
+  files: maybe(fc.uniqueArray(uuid, { maxLength: 2 })),
+  editors: maybe(fc.uniqueArray(uuid, { maxLength: 3 })),
+  owners: maybe(fc.uniqueArray(uuid, { maxLength: 2 })),
 });
 
 /** The profile of a caller. */
@@ -93,6 +98,8 @@ const columns: readonly (readonly [names: readonly string[], literal: fc.Arbitra
   ], text.map(quoted)],
   [['mail', 'owner.email'], fc.constantFrom("'ada@example.com'", "'ADA%'")],
   [['state'], fc.constantFrom("'draft'", "'public'", "'raf'")],
+  [['tags', 'author.tags', 'author.friend.tags'], fc.constantFrom(...tags, 'A%', 'İ').map(quoted)],
+  [['files', 'editors', 'owners', 'author.friends'], uuid.map(quoted)],
   [['views', 'likes', 'author.age'], fc.oneof(number.map(String), exactNumber)],
   [['done', 'owner.verified'], fc.constantFrom('true', 'false')],
   [['due', 'created_at', 'updated_at', 'author.created_at', 'owner.last_login', '@now'], instant.map(quoted)],
@@ -194,8 +201,23 @@ export async function fillAtRandom(
   const [first = '', second = '', third = ''] = uuids;
   const country = await tables.insert('countries', { name: 'a' });
   const company = await tables.insert('companies', { name: 'É', country });
-  await tables.insert('authors', { name: 'a', age: 5, meta: { a: 'a' }, company, friend: first }, first);
-  await tables.insert('authors', { name: 'ΟΔΟΣ', age: 1.5, meta: { a: 5 }, friend: first }, second);
+  await tables.insert('authors', {
+    name: 'a',
+    age: 5,
+    meta: { a: 'a' },
+    company,
+    friend: first,
+    friends: [first],
+    tags: ['a'],
+  }, first);
+  await tables.insert('authors', {
+    name: 'ΟΔΟΣ',
+    age: 1.5,
+    meta: { a: 5 },
+    friend: first,
+    friends: [second, first],
+    tags: ['É', '5'],
+  }, second);
   await tables.insert('authors', { name: null, meta: 'a', friend: second }, third);
   for (const [index, id] of uuids.entries()) await tables.insertUser(userOf(id, index), id);
   const samples: Fields[] = fc.sample(record, { numRuns: posts });

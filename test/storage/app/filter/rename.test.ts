@@ -1,7 +1,8 @@
 // Stored filters whose fields get other names: they mean the same, and look the same otherwise.
 import { describe, expect, it } from 'vitest';
 import { renameInFilter } from '../../../../storage/app/filter/rename.ts';
-import { appOf, collections, conditionOf, scopeIn } from './fixture.ts';
+import { collections } from './collections.ts';
+import { appOf, conditionOf, scopeIn } from './fixture.ts';
 
 const app = appOf();
 
@@ -19,7 +20,7 @@ function rename(filter: string, collection: string, names: Record<string, string
 }
 
 describe('a filter on posts', () => {
-  const names = { title: 'headline', author: 'writer', meta: 'more' };
+  const names = { title: 'headline', author: 'writer', meta: 'more', tags: 'labels', editors: 'redactors' };
 
   it.each([
     ['title = "title"', 'headline = "title"'],
@@ -53,6 +54,11 @@ describe('a filter on posts', () => {
     ],
     ['owner.email = "title"', 'owner.email = "title"'],
     ['@request.auth.profile.members.plan = title', '@request.auth.profile.members.plan = headline'],
+    ['tags = "a" && editors.tags = title', 'labels = "a" && redactors.tags = headline'],
+    [
+      'editors(name = @record.title || posts_via_editors(title = "a")) && editors != author',
+      'redactors(name = @record.headline || posts_via_redactors(headline = "a")) && redactors != writer',
+    ],
   ])('%s is %s', (before, after) => {
     expect(rename(before, 'posts', names)).toBe(after);
     expect(conditionOf(after, scopeIn(renamedApp('posts', names)))).toBeDefined();
