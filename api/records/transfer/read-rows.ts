@@ -1,7 +1,7 @@
 // The lines of a file as records to be created. What is wrong with one line is said of that line.
 import { datetime } from '../../../storage/app/fields/datetime.ts';
 import { kinds } from '../../../storage/app/fields/kinds.ts';
-import { valueOfText } from '../../../storage/app/fields/text-form.ts';
+import { valueOfText } from '../../../storage/app/records/bulk/text-form.ts';
 import type { Field } from '../../../storage/definition.ts';
 import type { BulkRecord } from '../../../storage/app/records/bulk/insert-many.ts';
 import type { RecordPlan } from '../../../storage/app/records/plan.ts';

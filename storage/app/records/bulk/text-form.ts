@@ -1,6 +1,6 @@
 // Values of fields as plain texts, as CSV and forms have them.
-import type { Field, FieldKind } from '../../definition.ts';
-import { parseExactJson } from '../../sql/exact-json.ts';
+import type { Field, FieldKind } from '../../../definition.ts';
+import { parseExactJson } from '../../../sql/exact-json.ts';
 
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const truths: ReadonlyMap<string, boolean> = new Map([['true', true], ['false', false]]);
