@@ -57,6 +57,8 @@ export interface Deps {
   recordCache: RecordCache;
   /** Orders writes of the same record. */
   writeOrder: KeyedMutex;
+  /** The order of updates that run hooks and depend on what the record has. */
+  hookOrder: KeyedMutex;
   /** The imports of records that are under way. */
   imports: Imports;
   /** The subscriptions to collections, which get the changes of records. */

@@ -210,7 +210,7 @@ declare const $app: {
     update<C extends CollectionName>(
       collection: C,
       id: string,
-      fields: Partial<FieldsOf<C>>,
+      fields: Partial<FieldsOf<C>> & Modifiers<FieldsOf<C>>,
     ): Promise<HookRecord<C>>;
     delete(collection: CollectionName, id: string): Promise<null>;
   };

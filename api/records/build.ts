@@ -10,6 +10,8 @@ import { type TrackerParts, WriteTracker } from './cache/write-tracker.ts';
  * not hold up everybody else: a write that overtakes one of them waits for no lock of it.
  */
 const maxWaitMs = 1_000;
+/** The same for updates whose hooks run one after another: as long as hooks of one may take. */
+const maxHookWaitMs = 30_000;
 
 /** The dependencies of the parts. */
 export interface RecordParts extends Pick<Deps, 'definitions'> {
@@ -20,7 +22,7 @@ export interface RecordParts extends Pick<Deps, 'definitions'> {
 /** Puts the parts together. */
 export function createRecords(
   { definitions, settled }: RecordParts,
-): Pick<Deps, 'recordCache' | 'writeOrder' | 'imports'> {
+): Pick<Deps, 'recordCache' | 'writeOrder' | 'hookOrder' | 'imports'> {
   return {
     recordCache: settled === undefined ? snapshotCache() : trackingCache(
       new WriteTracker({
@@ -29,6 +31,7 @@ export function createRecords(
       }),
     ),
     writeOrder: new KeyedMutex({ maxWaitMs }),
+    hookOrder: new KeyedMutex({ maxWaitMs: maxHookWaitMs }),
     imports: new Imports(),
   };
 }

@@ -19,7 +19,7 @@ export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'policies' | '
 };
 
 /** The parts that writes need. */
-export type WriteDeps = RecordDeps & Pick<Deps, 'writeOrder'> & {
+export type WriteDeps = RecordDeps & Pick<Deps, 'writeOrder' | 'hookOrder'> & {
   hooks: RecordHooks;
   quotas: WriteQuotas;
 };

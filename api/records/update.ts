@@ -1,11 +1,11 @@
 // Changing a record. Fields that the body leaves out stay as they are.
-import { shownValue } from '../../storage/app/records/candidate.ts';
+import { changedRecord } from '../../storage/app/records/candidate.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
 import { type CheckedVersion, selectUnchanged, selectVersion } from '../../storage/app/records/versions.ts';
 import { type ChangedFields, selectChecked } from '../../storage/app/records/records.ts';
 import type { WriteRestriction } from '../../storage/app/records/restriction.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
-import type { RecordPlan, StoredRecord } from '../../storage/app/records/plan.ts';
+import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import { hookActor } from '../hooks/actor.ts';
 import type { WrittenRecord } from './announce.ts';
 import type { RecordCaller, WriteHooks } from '../hooks/ports.ts';
@@ -25,6 +25,7 @@ import { mayExceedLength, refuseTooLong } from './input/length.ts';
 import { explainWriteError } from './input/write-errors.ts';
 import { checkFiles, refuseUnreachable, ruleRestriction, writeRestriction } from './relations/restrict.ts';
 import { type ChangedValues, readChangedValues, type RecordInput } from './input/values.ts';
+import { isModifying, resolveModifiers, updateModified } from './modifiers/resolve.ts';
 import { commitWrite } from './write.ts';
 
 /** A record that is to be changed. */
@@ -48,6 +49,8 @@ export interface UpdatedRecord {
 
 /** The record can change while its before-hooks run, and while it is looked at: it is read, and they run, so often. */
 const maxAttempts = 3;
+/** For updates with modifiers, of which many may come at once. Those in this process take turns. */
+const maxModifyingAttempts = 10;
 
 /**
  * Changes the given fields and returns the whole record. Throws `404` when there is none, `400 validation` with
@@ -60,7 +63,12 @@ export async function updateRecord(
   { caller, ...update }: RecordUpdate & { caller?: RecordCaller },
 ): Promise<StoredRecord> {
   const hooks = (await deps.hooks.getWriteHooks(target.app)).on(target.collection.id, 'update');
-  if (hooks !== undefined) return await updateWithHooks(deps, target, { update, caller, hooks });
+  if (hooks !== undefined) {
+    const work = () => updateWithHooks(deps, target, { update, caller, hooks });
+    // A write within a hook of the same record would wait for itself.
+    if (!isModifying(update) || caller?.hook !== undefined) return await work();
+    return await deps.hookOrder.run([`${target.app.schema} ${update.id.toLowerCase()}`], work);
+  }
   const record = await commitUpdate(deps, target, update);
   return record ?? fail('unavailable', 'the record changed meanwhile; try again');
 }
@@ -72,7 +80,8 @@ async function updateWithHooks(
   { update, caller, hooks }: { update: RecordUpdate; caller: RecordCaller | undefined; hooks: WriteHooks },
 ): Promise<StoredRecord> {
   const actor = hookActor(deps, target.app, caller);
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+  const attempts = isModifying(update) ? maxModifyingAttempts : maxAttempts;
+  for (let attempt = 0; attempt < attempts; attempt++) {
     const seen = await onCollection(deps, target, (scope) => previewUpdate(scope, update));
     const previous = seen.record;
     const changes = hooks.before
@@ -137,35 +146,38 @@ interface UpdatePreview extends CheckedVersion {
 /** The record as the update would make it. Throws what the update would throw, but for what only PostgreSQL knows. */
 async function previewUpdate(
   scope: RecordScope,
-  { access, id, input, now }: RecordUpdate,
+  update: RecordUpdate,
 ): Promise<UpdatePreview> {
   const { plan, connection } = scope;
   refuseBuiltIn(scope.target);
+  const { access, id, input, now, hooked, version } = await resolveModifiers(scope, update);
   if (!isUuid(id)) failMissing(id);
-  const changed = await checkFiles(access, scope, await readChange(scope, id, input));
-  const rule = ruleRestriction(access, scope.target, input);
+  const values = await readChange(scope, id, input);
+  const changed = await checkFiles(access, scope, { ...values, byOthers: hooked?.fields });
+  const rule = ruleRestriction(access, scope.target, hooked?.body ?? input);
   const found = await connection.run((sql) => selectVersion(sql, plan, id, rule)) ?? failMissing(id);
   if (!found.passes) refuse(access);
   await refuseUnreachable(access, scope, changed);
-  return { ...found, candidate: changedBy(plan, found.record, { ...changed, now: now.toISOString() }) };
-}
-
-function changedBy(
-  plan: RecordPlan,
-  record: StoredRecord,
-  { positions, values, now }: ChangedValues & { now: string },
-): StoredRecord {
-  const fields = { ...record.fields };
-  for (const [index, position] of positions.entries()) {
-    const planned = plan.fields[position];
-    if (planned === undefined) continue;
-    fields[planned.field.name] = shownValue(planned.field, values[index] ?? null);
-  }
-  return { ...record, fields, updated_at: now };
+  // Of modifiers, the version that the values were made of.
+  const seen = version === undefined ? found : { ...found, version };
+  return { ...seen, candidate: changedRecord(plan, found.record, { ...changed, now: now.toISOString() }) };
 }
 
 /** Stores a change, without hooks. Returns the record as it is then; undefined when it is of another version. */
 export async function applyUpdate(
+  scope: WriteScope,
+  update: RecordUpdate,
+): Promise<UpdatedRecord | undefined> {
+  if (!isModifying(update)) return await applyValues(scope, update);
+  refuseBuiltIn(scope.target);
+  return await updateModified(
+    scope,
+    update,
+    (connection, plain) => applyValues({ ...scope, connection }, plain),
+  );
+}
+
+async function applyValues(
   scope: WriteScope,
   { access, id, input, now, hooked, version }: RecordUpdate,
 ): Promise<UpdatedRecord | undefined> {

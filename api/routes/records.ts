@@ -175,7 +175,10 @@ export const recordsUpdate = route({
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records/:id',
   summary: 'Changes some fields of a record.',
   scope: 'anyone',
-  body: fieldMap('The fields to change. Null clears a field.'),
+  body: fieldMap(
+    'The fields to change. Null clears a field. `"count+": 1` and `"count-": 1` change a number from what it is, ' +
+      '`"tags+": ["a"]` and `"tags-": ["a"]` the items of a field of many.',
+  ),
   status: 200,
   response: record,
   errors: ['conflict', ...hookErrors],

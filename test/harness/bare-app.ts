@@ -44,7 +44,7 @@ export type BareDeps =
   & Parameters<typeof createWorkspace>[0]
   & Parameters<typeof createApp>[0]
   & ChangeDeps
-  & Pick<Deps, 'recordCache' | 'secrets' | 'writeOrder'>
+  & Pick<Deps, 'recordCache' | 'secrets' | 'writeOrder' | 'hookOrder'>
   & EnrolDeps
   & {
     config: { data_dir: string };

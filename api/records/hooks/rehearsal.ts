@@ -15,6 +15,7 @@ import type {
   WriteHooks,
 } from '../../hooks/ports.ts';
 import { withErrorPrefix } from '../input/error-prefix.ts';
+import { withoutModifiersOf } from '../modifiers/modifiers.ts';
 import type { RecordInput } from '../input/values.ts';
 
 /** How before-hooks have changed the input of a write. */
@@ -32,7 +33,8 @@ export function applyHookChanges(
 ): { input: RecordInput; hooked: HookedInput } {
   // A caller may choose the id of a new record. Hooks have seen which it is.
   if (Object.hasOwn(changes, 'id')) failValidation([{ field: 'id', reason: reasons.unknown }]);
-  return { input: { ...body, ...changes }, hooked: { body, fields: new Set(Object.keys(changes)) } };
+  const fields = new Set(Object.keys(changes));
+  return { input: { ...withoutModifiersOf(body, fields), ...changes }, hooked: { body, fields } };
 }
 
 /** A write in a transaction that is rehearsed. */

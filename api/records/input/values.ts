@@ -58,9 +58,15 @@ export function readNewValues(plan: RecordPlan, input: RecordInput): NewValues {
   failValidation([{ field: 'id', reason: 'must be a UUID' }, ...errors]);
 }
 
-/** The values of an update, for the fields that the body has. Throws `400 validation`. */
-export function readChangedValues(plan: RecordPlan, input: RecordInput): ChangedValues {
-  const errors = unknownMembers(plan, input, []);
+/**
+ * The values of an update, for the fields that the body has. Throws `400 validation`, with errors that are known already.
+ */
+export function readChangedValues(
+  plan: RecordPlan,
+  input: RecordInput,
+  known: readonly FieldError[] = [],
+): ChangedValues {
+  const errors = [...known, ...unknownMembers(plan, input, [])];
   const changed: ChangedValues = { positions: [], values: [] };
   // In the order of the plan, so that the same fields in any order are the same statement.
   for (const [position, planned] of plan.fields.entries()) {

@@ -4,7 +4,7 @@ import { type FieldShape, kindOf } from '../fields/kinds.ts';
 import type { Sql } from '../../connections/pool.ts';
 import { candidateOfParameters } from './candidate-row.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
-import { firstValue, type NewRecord } from './records.ts';
+import { type ChangedFields, firstValue, type NewRecord } from './records.ts';
 import { type WriteRestriction, writeWhereSql } from './restriction.ts';
 import { selectRows } from '../../sql/rows.ts';
 
@@ -19,6 +19,21 @@ export function candidateRecord(plan: RecordPlan, { id, now, values }: NewRecord
     plan.fields.map(({ field }, index) => [field.name, shownValue(field, values[index] ?? null)]),
   );
   return { id, collection: plan.collection, fields, created_at: now, updated_at: now };
+}
+
+/** A record as a response will show it once a change of it is stored. */
+export function changedRecord(
+  plan: RecordPlan,
+  record: StoredRecord,
+  { positions, values, now }: Omit<ChangedFields, 'id'>,
+): StoredRecord {
+  const fields = { ...record.fields };
+  for (const [index, position] of positions.entries()) {
+    const planned = plan.fields[position];
+    if (planned === undefined) continue;
+    fields[planned.field.name] = shownValue(planned.field, values[index] ?? null);
+  }
+  return { ...record, fields, updated_at: now };
 }
 
 /** True when a new record would pass the restriction of its insert. Writes nothing. */

@@ -7,7 +7,7 @@ let app: OwnApp;
 let stop: () => Promise<void>;
 beforeAll(async () => {
   ({ app, stop } = await checkingServer());
-  const fields = [{ name: 'title', kind: 'text', required: true }];
+  const fields = [{ name: 'title', kind: 'text', required: true }, { name: 'count', kind: 'number' }];
   expectOk(
     await app.admin.post(`${app.path}/collections`, { schema: { id: 'posts', kind: 'base', fields } }),
   );
@@ -87,5 +87,16 @@ export const own: root | hidden | far | undefined = undefined;
       'many2.ts',
       'many3.ts',
     ]);
+  });
+
+  it('knows which fields an update may change from what they are', async () => {
+    const modifying = `routerAdd('POST', '/more', async () => {
+  await $app.records.update('posts', 'id', { 'count+': 1 });
+  await $app.records.update('posts', 'id', { 'title+': 'x' });
+});
+`;
+    const { warnings } = await putChecked(app, 'modifying.ts', modifying);
+    const own = warnings.filter(({ file }: { file: string }) => file === 'modifying.ts');
+    expect(own).toEqual([expect.objectContaining({ message: expect.stringContaining("'title+'"), line: 3 })]);
   });
 });

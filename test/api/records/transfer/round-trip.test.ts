@@ -17,6 +17,9 @@ const fields = [
   { name: 'tag', kind: 'relation', target: 'tags' },
   { name: 'scan', kind: 'file' },
   { name: 'size', kind: 'number', default: 7 },
+  { name: 'labels', kind: 'select', options: ['a', '[b]', 'c, "d"'], many: true },
+  { name: 'tags', kind: 'relation', target: 'tags', many: true },
+  { name: 'siblings', kind: 'relation', target: 'things', many: true },
 ];
 const texts = [
   '',
@@ -62,6 +65,8 @@ beforeAll(async () => {
     await made.make(things, { done: true, due: '2026-03-01T00:00:00.007Z', status: 'paid, later' }),
     await made.make(things, { done: false, due: '0099-03-01T00:00:00Z', status: '"', tag, scan: file.id }),
   ];
+  const more = { labels: ['c, "d"', '[b]'], tags: [tag], siblings: [second, first] };
+  expectOk(await admin.patch(`${things}/${first}`, more));
   // Each points to the other, so one of them comes first.
   expectOk(await admin.patch(`${things}/${first}`, { parent: second, mail: 'a@example.com' }));
   expectOk(await admin.patch(`${things}/${second}`, { parent: first, link: 'https://example.com/?a=1,2' }));
