@@ -17,6 +17,7 @@ export function numberingErrors(fields: readonly Field[]): FieldError[] {
 
 function withinFault(name: string, field: Field | undefined): string | undefined {
   if (field === undefined) return `the collection has no field "${name}" of its own`;
+  if (field.many === true) return 'cannot be a field of many';
   const { comparable } = kinds[field.kind];
   if (comparable !== 'text' && comparable !== 'uuid') return `cannot be a ${field.kind} field`;
   return field.required === true ? undefined : `must be required: "${name}" is not`;

@@ -1,5 +1,8 @@
 // Storing the rows of a batch: those that PostgreSQL refuses are found out, and the others stored.
+import type { StoredValue } from '../../../storage/app/fields/kind.ts';
 import { pointsTo } from '../../../storage/app/fields/kinds.ts';
+import type { Field } from '../../../storage/definition.ts';
+import { parseArray } from '../../../storage/sql/text-array.ts';
 import { type BulkRecord, missingIds } from '../../../storage/app/records/bulk/insert-many.ts';
 import type { RecordPlan } from '../../../storage/app/records/plan.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
@@ -91,11 +94,11 @@ async function withTargets(
     const target = pointsTo(field);
     if (target === undefined) continue;
     const isOwn = target === plan.collection;
-    const idOf = ({ record }: BatchRow) => String(record.values[position] ?? '');
-    const ids = [...new Set(rows.map(idOf))].filter((id) => isUuid(id) && !(isOwn && own.has(id)));
+    const idsOf = ({ record }: BatchRow) => idsIn(field, record.values[position] ?? null);
+    const ids = [...new Set(rows.flatMap(idsOf))].filter((id) => isUuid(id) && !(isOwn && own.has(id)));
     const unknown = await missingIds(sql, { schema, target, ids });
     for (const row of rows) {
-      if (!unknown.has(idOf(row))) continue;
+      if (!idsOf(row).some((id) => unknown.has(id))) continue;
       const error = missingTarget(plan, field.name);
       missing.set(row, [...missing.get(row) ?? [], { ...error, field: lineName(row.line, error.field) }]);
       if (!isOwn) alone.add(row);
@@ -106,6 +109,12 @@ async function withTargets(
     else result.waiting.push({ row, errors });
   }
   return rows.filter((row) => !missing.has(row));
+}
+
+/** The ids that a value to store has. */
+function idsIn({ many }: Field, value: StoredValue | null): string[] {
+  if (value === null) return [];
+  return many === true ? parseArray(String(value)) : [String(value)];
 }
 
 /** Finds out which value of a row is taken, by storing it. */

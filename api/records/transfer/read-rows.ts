@@ -115,7 +115,8 @@ function inputOf(columns: readonly Column[], cells: readonly (string | null)[]):
 }
 
 function valueOf(field: Field, cell: string): unknown {
-  return kinds[field.kind].comparable === 'json' ? jsonOf(Buffer.from(cell)) : valueOfText(field, cell);
+  const isJson = kinds[field.kind].comparable === 'json' || field.many === true && cell.startsWith('[');
+  return isJson ? jsonOf(Buffer.from(cell)) : valueOfText(field, cell);
 }
 
 const readTime = datetime.reader({ name: '', kind: 'datetime' });

@@ -2,7 +2,7 @@
 import type postgres from 'postgres';
 import type { Sql } from '../../../connections/pool.ts';
 import { selectRows } from '../../../sql/rows.ts';
-import { kinds } from '../../fields/kinds.ts';
+import { kindOf } from '../../fields/kinds.ts';
 import type { StoredValue } from '../../fields/kind.ts';
 import { usersId, usersView } from '../../../workspace/identities.ts';
 import type { RecordPlan } from '../plan.ts';
@@ -63,7 +63,7 @@ async function store(
     '::uuid',
     '::text::timestamptz',
     '::text::timestamptz',
-    ...plan.fields.map(({ field }) => kinds[field.kind].cast),
+    ...plan.fields.map(({ field }) => kindOf(field).cast),
   ];
   const names = casts.map((_, index) => `c${index}`);
   const columns: (StoredValue | null)[][] = casts.map(() => []);
