@@ -1,6 +1,7 @@
 // Changes a collection: adds, drops and changes fields, or refuses the change as a whole.
 import { isDeepStrictEqual } from 'node:util';
 import { updateCollection } from '../../storage/app/collections.ts';
+import type { Connection } from '../../storage/connections/pool.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { renameColumns } from '../../storage/app/alter/rename.ts';
 import { alterTable } from '../../storage/app/alter/table.ts';
@@ -8,6 +9,7 @@ import type { Caller } from '../audit/actor.ts';
 import { failValidation } from '../errors.ts';
 import { failNoCollection } from '../target.ts';
 import { type CollectionResponse, showCollection } from './response.ts';
+import { withIndexesBuilt } from './build-indexes.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { type ChangedCollection, checkChange, type CheckedChange } from './declaration/changed-definition.ts';
 import { fieldErrors } from './declaration/define.ts';
@@ -39,30 +41,41 @@ export async function alterCollection(
   const errors = fieldErrors(declared.fields);
   if (errors.length > 0) failValidation(errors);
   let refused: RefusedChange = { schema: app.schema, id, fields: declared.fields, indexes: [] };
-  const altered = changeCollections(deps, app, {
-    by,
-    work: async ({ sql, schema, collections, audit }) => {
-      const before = collections.get(id) ?? failNoCollection(id);
-      const { after, renamed, renames } = checkChange(before, { declared, drop, collections });
+  const commit = (connection?: Connection) =>
+    changeCollections(deps, app, {
+      by,
+      ...(connection === undefined ? {} : { connection }),
+      work: async ({ sql, schema, collections, audit }) => {
+        const before = collections.get(id) ?? failNoCollection(id);
+        const { after, renamed, renames } = checkChange(before, { declared, drop, collections });
+        refused = { ...refused, ...after };
+        requireIndexLimit(collections, { id, ...after });
+        const table = { schema, collection: id };
+        const filled = await checkRecords(sql, table, {
+          ...{ before, after, fill },
+          formerNames: new Map([...renames].map(([from, to]) => [to, from])),
+        });
+        await renameColumns(sql, table, { before, renames });
+        await alterTable(sql, table, { before: renamed, after, filled });
+        await withinSizeLimit(
+          { sql, schema },
+          () => updateCollection(sql, schema, { id, ...after, now: by.now }),
+        );
+        const definition = { ...before, ...after };
+        const rules = renames.size === 0
+          ? []
+          : await renameInRules(sql, { app, before: collections, after: definition, renames, now: by.now });
+        await audit('collection_update', id, differences({ renamed, after, renames, rules }));
+        return showCollection({ ...definition, updated_at: by.now });
+      },
+    });
+  const altered = withIndexesBuilt(deps, app, {
+    id,
+    commit,
+    after: (before, collections) => {
+      const { after } = checkChange(before, { declared, drop, collections });
       refused = { ...refused, ...after };
-      requireIndexLimit(collections, { id, ...after });
-      const table = { schema, collection: id };
-      const filled = await checkRecords(sql, table, {
-        ...{ before, after, fill },
-        formerNames: new Map([...renames].map(([from, to]) => [to, from])),
-      });
-      await renameColumns(sql, table, { before, renames });
-      await alterTable(sql, table, { before: renamed, after, filled });
-      await withinSizeLimit(
-        { sql, schema },
-        () => updateCollection(sql, schema, { id, ...after, now: by.now }),
-      );
-      const definition = { ...before, ...after };
-      const rules = renames.size === 0
-        ? []
-        : await renameInRules(sql, { app, before: collections, after: definition, renames, now: by.now });
-      await audit('collection_update', id, differences({ renamed, after, renames, rules }));
-      return showCollection({ ...definition, updated_at: by.now });
+      return after;
     },
   });
   return await altered.catch(async (error: unknown) => {

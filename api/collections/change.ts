@@ -1,11 +1,17 @@
 // Runs changes of an app's collections: one at a time, with table, definition and audit entry in one transaction.
-import { changeTimeoutMs, lockCollections, selectCollections } from '../../storage/app/collections.ts';
+import {
+  changeTimeoutMs,
+  keepFromBuilding,
+  lockCollections,
+  selectCollections,
+} from '../../storage/app/collections.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
-import type { Sql } from '../../storage/connections/pool.ts';
+import type { Connection, Sql } from '../../storage/connections/pool.ts';
 import { mayBeDone } from '../../storage/errors.ts';
 import { type Caller, readActorName } from '../audit/actor.ts';
 import { auditApp } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
+import { fail } from '../errors.ts';
 import { retryDeadlocks } from '../process/deadlock.ts';
 
 /** The dependencies of a change of collections. */
@@ -23,6 +29,21 @@ export interface CollectionChangeScope {
   ): Promise<void>;
 }
 
+/** A change of collections. */
+export interface DefinitionChange<Result> {
+  by: Caller;
+  work: (scope: CollectionChangeScope) => Promise<Result>;
+  /** False for a change that alters no table, and so need not wait until an index is built. */
+  ofTables?: boolean;
+  /** The connection of the session that builds indexes for this change. */
+  connection?: Connection;
+}
+
+/** Altering a table would wait for the end of the build, and whoever writes records would wait for both. */
+function failBuilding(): never {
+  fail('unavailable', 'another change of the app builds an index; try again', [['Retry-After', '5']]);
+}
+
 /** The time after which a connection without a response counts as lost, in milliseconds. */
 const idleTimeoutMs = changeTimeoutMs + 1_000;
 
@@ -33,14 +54,15 @@ const idleTimeoutMs = changeTimeoutMs + 1_000;
 export async function changeCollections<Result>(
   deps: ChangeDeps,
   app: AppDefinition,
-  { by, work }: { by: Caller; work: (scope: CollectionChangeScope) => Promise<Result> },
+  { by, work, ofTables = true, connection: given }: DefinitionChange<Result>,
 ): Promise<Result> {
   const { schema, workspace } = app;
-  const connection = deps.databases.appOwner(workspace.database, schema);
+  const connection = given ?? deps.databases.appOwner(workspace.database, schema);
   const actor = await readActorName(deps, by.principal);
   const attempt = () =>
     connection.transaction(async (sql) => {
       await lockCollections(sql, schema);
+      if (ofTables && !await keepFromBuilding(sql, schema)) failBuilding();
       const found = await selectCollections(sql, schema);
       return await work({
         sql,

@@ -36,6 +36,7 @@ export async function putRule(
   const rule = ruleIn(input);
   return await changeCollections(deps, app, {
     by: change.by,
+    ofTables: false,
     work: async ({ sql, schema, collections, audit }) => {
       const collection = collections.get(id) ?? failNoCollection(id);
       if (rule.filter !== null) {
@@ -57,6 +58,7 @@ export async function resetRule(
   const action = requireAction(change.action);
   return await changeCollections(deps, app, {
     by: change.by,
+    ofTables: false,
     work: async ({ sql, schema, collections, audit }) => {
       const { rules } = collections.get(id) ?? failNoCollection(id);
       await deleteAccessRule(sql, schema, { collection: id, action });

@@ -1,7 +1,7 @@
 // Rows of an app's `_collections`: the definitions of its collections.
 import { collectionRules } from './access-rules.ts';
 import type { CollectionDefinition, CollectionIndex, CollectionKind, Field } from '../definition.ts';
-import type { Sql } from '../connections/pool.ts';
+import type { Connection, Sql } from '../connections/pool.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 
 /** The members of a definition that a change sets. */
@@ -47,8 +47,32 @@ export async function definitionBytes(sql: Sql, schema: string): Promise<number>
  * table takes. Advisory locks are shared by a database, so the schema's name is part of the key.
  */
 export async function lockCollections(sql: Sql, schema: string): Promise<void> {
-  await sql.unsafe(`set local statement_timeout = ${changeTimeoutMs}; set local transaction_timeout = 0`);
+  await sql.unsafe(
+    `set local statement_timeout = ${changeTimeoutMs}; set local transaction_timeout = 0; set local lock_timeout = '2s'`,
+  );
   await sql`select pg_advisory_xact_lock(hashtextextended(${`collections of ${schema}`}, 0))`;
+}
+
+/**
+ * Lets one session at a time build indexes of an app, until it is closed. Waits a moment for changes that have begun. Throws
+ * `StorageError` `timeout`.
+ */
+export async function lockBuilds(connection: Connection, schema: string): Promise<void> {
+  await connection.transaction(async (sql) => {
+    await sql`set local lock_timeout = '5s'`;
+    await sql`select pg_advisory_lock(hashtextextended(${buildKey(schema)}, 0))`;
+  });
+}
+
+/** Keeps others from building indexes until the transaction has ended; false while another session builds some. */
+export async function keepFromBuilding(sql: Sql, schema: string): Promise<boolean> {
+  const [row] = await sql<{ is_free: boolean }[]>`
+    select pg_try_advisory_xact_lock_shared(hashtextextended(${buildKey(schema)}, 0)) as is_free`;
+  return row?.is_free === true;
+}
+
+function buildKey(schema: string): string {
+  return `index builds of ${schema}`;
 }
 
 /**

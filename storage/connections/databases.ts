@@ -6,6 +6,7 @@ import { ownerRole } from '../sql/ids.ts';
 import { LostConnections } from './lost-connections.ts';
 import type { Client } from './client.ts';
 import { Outage } from './outage.ts';
+import { OwnConnections, singleConnections } from './own-connections.ts';
 import { PermitCount, unlimitedPermits } from './permits.ts';
 import { type Connection, type Endpoint, Pool, type Sql } from './pool.ts';
 import { ConnectionNames, unboundedSettings } from './connection-names.ts';
@@ -41,14 +42,9 @@ const maxTurnMs = 4;
 /** This many workspaces can have all their apps' connections at work side by side. */
 const minWorkspaces = 4;
 const controlConnections = 4;
-const sessionConnections = 2;
-const ownConnectionTimeoutMs = 10_000;
-const visitConnections = 1;
-/** No request waits for visits, and one may take long. */
-const visitTimeoutMs = 600_000;
 
-/** Connections of a process outside the tenants' budget: control pool, own connections, visits, change listener. */
-export const ownConnections = controlConnections + sessionConnections + visitConnections + 1;
+/** Connections of a process outside the tenants' budget: control pool, those for single pieces of work, change listener. */
+export const ownConnections = controlConnections + singleConnections + 1;
 
 /** The pools of one API process. Tenant pools open lazily and share one budget of connections. */
 export class Databases {
@@ -63,8 +59,7 @@ export class Databases {
   /** The share of connections at work, for all apps of one database. */
   readonly #shares: WorkShares;
   readonly #permits: PermitCount;
-  readonly #ownPermits = new PermitCount({ count: sessionConnections, timeoutMs: ownConnectionTimeoutMs });
-  readonly #visitPermits = new PermitCount({ count: visitConnections, timeoutMs: visitTimeoutMs });
+  readonly #own: OwnConnections;
   readonly #outage = new Outage();
   readonly #connectionNames = new ConnectionNames();
   /** Undefined for a server elsewhere: it has cores of its own, and waiting here would add to its slow responses. */
@@ -80,6 +75,8 @@ export class Databases {
       share = Math.min(share, maxAtOnce);
     }
     this.#shares = new WorkShares(Math.max(share, options.appPoolCap), options.onSlow);
+    const { provisioner, passwordOf, now } = options;
+    this.#own = new OwnConnections({ provisioner, passwordOf, now, outage: this.#outage });
     this.#permits = new PermitCount({
       count: options.tenantConnections,
       timeoutMs: permitTimeoutMs,
@@ -131,8 +128,7 @@ export class Databases {
    * and for CREATE and DROP DATABASE, which must not block others. Throws `StorageError`.
    */
   async onOwnConnection<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-    const { provisioner } = this.#options;
-    return await this.#withOwnConnection(provisioner, this.#ownPermits, (connection) => connection.run(work));
+    return await this.#own.control((connection) => connection.run(work));
   }
 
   /**
@@ -141,21 +137,18 @@ export class Databases {
    * this process. Throws `StorageError`.
    */
   async visit(database: string, work: (connection: Connection) => Promise<void>): Promise<void> {
-    const endpoint = { ...this.#options.provisioner, settings: unboundedSettings, database };
-    await this.#withOwnConnection(endpoint, this.#visitPermits, work);
+    await this.#own.visit(database, work);
   }
 
-  async #withOwnConnection<Result>(
-    endpoint: Endpoint,
-    permits: PermitCount,
+  /**
+   * Does work as an app's owner on a connection of its own, which may take minutes: building indexes. One at a time in
+   * this process. Throws `StorageError`.
+   */
+  async build<Result>(
+    app: { database: string; schema: string },
     work: (connection: Connection) => Promise<Result>,
   ): Promise<Result> {
-    const pool = new Pool(endpoint, { cap: 1, permits, now: this.#options.now, outage: this.#outage });
-    try {
-      return await work(pool);
-    } finally {
-      await pool.end();
-    }
+    return await this.#own.build(app, work);
   }
 
   /** Notifies every process of a change committed in a tenant's database: see `ChangeNotifier`. Throws `StorageError`. */

@@ -13,7 +13,7 @@ export interface ClusterPaths {
 /** A hundred for tenants, and 7 for operators and for PostgreSQL itself. */
 const sharedConnections = 107;
 /** The further connections of each API process, for the control database and the work behind requests. */
-const ownConnections = 8;
+const ownConnections = 9;
 
 /** The load that the cluster is set up for. */
 export interface ClusterUse {

@@ -19,6 +19,12 @@ export function explainWriteError(error: unknown, plan: RecordPlan): unknown {
   const [field] = fields;
   switch (error.failure) {
     case 'conflict':
+      if (field === undefined && error.constraint?.startsWith('_u_') === true) {
+        return new ApiError(
+          'conflict',
+          'another record has the same values in fields that are about to be unique',
+        );
+      }
       return field === undefined
         ? failTaken('id', `a record with this id already exists in "${plan.collection}"`)
         : fieldsError('conflict', takenErrors(fields));

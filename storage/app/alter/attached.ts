@@ -9,4 +9,6 @@ export interface Attached {
   remove: string;
   /** True when it would be left if only the table or the column were dropped. */
   isApart?: true;
+  /** How its index is built while records are written, and what is done with that then; undefined for other attachments. */
+  concurrently?: { columns: readonly string[]; build: string; adopt: string };
 }

@@ -58,7 +58,17 @@ function numberingAttachments(table: TableName, field: Field, { within }: Number
 
 function uniqueConstraint(table: TableName, field: Field): Attached {
   const name = attachmentName('unique', table.collection, field.name);
-  return constraint(table, name, `unique (${quoteIdentifier(field.name)})`);
+  const index = quoteIdentifier(name);
+  return {
+    ...constraint(table, name, `unique (${quoteIdentifier(field.name)})`),
+    concurrently: {
+      columns: [field.name],
+      build: `create unique index concurrently ${index} on ${qualified(table)} (${
+        quoteIdentifier(field.name)
+      })`,
+      adopt: `alter table ${qualified(table)} add constraint ${index} unique using index ${index}`,
+    },
+  };
 }
 
 function fieldIndex(table: TableName, { name, many }: Field): Attached {
@@ -78,11 +88,13 @@ function plainIndex(
 ): Attached {
   const columns = fields.map(quoteIdentifier).join(', ');
   const kind = unique === true ? 'unique index' : 'index';
+  const rest = `${quoteIdentifier(name)} on ${qualified(table)} ${method}(${columns})`;
   return {
     name,
     kind: 'index',
-    add: `create ${kind} ${quoteIdentifier(name)} on ${qualified(table)} ${method}(${columns})`,
+    add: `create ${kind} ${rest}`,
     remove: `drop index ${quoteIdentifier(table.schema)}.${quoteIdentifier(name)}`,
+    concurrently: { columns: fields, build: `create ${kind} concurrently ${rest}`, adopt: '' },
   };
 }
 

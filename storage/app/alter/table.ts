@@ -8,6 +8,7 @@ import { kindOf } from '../fields/kinds.ts';
 import { noItems } from '../fields/many.ts';
 import { attachmentName, qualified, type TableName } from '../tables.ts';
 import { endNumbering, startNumbering } from './autonumber.ts';
+import { foundIndexes } from './concurrent-indexes.ts';
 import { defaultLiteral, fillEmpty } from './fill.ts';
 import type { Attached } from './attached.ts';
 import { attachments, type TableDefinition } from './attachments.ts';
@@ -51,7 +52,9 @@ export async function alterTable(
     if (isOld.has(field.name) && !held.includes(field)) await fillEmpty(sql, table, field);
   }
   const [wasNumbered, isNumbered] = [before, after].map(({ fields }) => fields.filter(numberingOf));
+  const { strays, ready } = await foundIndexes(sql, table, { old, wanted });
   const statements = [
+    ...strays,
     ...without(old, wanted).map(({ remove }) => remove).reverse(),
     ...endNumbering(table, lacking(isNumbered, wasNumbered)),
     ...lacking(after.fields, before.fields).map((field) =>
@@ -62,10 +65,14 @@ export async function alterTable(
     ),
     ...held.map((field) => `alter table ${name} ${holdMany(field)}`),
     ...lacking(wasNumbered, isNumbered).map((field) => startNumbering(table, field)),
-    ...without(wanted, old).map(({ add }) => add),
+    ...without(wanted, old).map((attached) => addOrAdopt(attached, ready)).filter((text) => text !== ''),
   ];
   if (statements.length > 0) await sql.unsafe(statements.join('; '));
   for (const field of toFill(held)) await fillEmpty(sql, table, field);
+}
+
+function addOrAdopt({ name, add, concurrently }: Attached, ready: ReadonlySet<string>): string {
+  return concurrently !== undefined && ready.has(name) ? concurrently.adopt : add;
 }
 
 /** A new column. PostgreSQL fills in a default without writing each record: it keeps the value with the column. */
