@@ -6,7 +6,6 @@ import { parseArray } from '../../../storage/sql/text-array.ts';
 import { type BulkRecord, missingIds } from '../../../storage/app/records/bulk/insert-many.ts';
 import type { RecordPlan } from '../../../storage/app/records/plan.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
-import { isUuid } from '../../../storage/sql/ids.ts';
 import { StorageError } from '../../../storage/errors.ts';
 import { ApiError, type FieldError, toApiError } from '../../errors.ts';
 import { explainWriteError, missingTarget } from '../input/write-errors.ts';
@@ -95,7 +94,7 @@ async function withTargets(
     if (target === undefined) continue;
     const isOwn = target === plan.collection;
     const idsOf = ({ record }: BatchRow) => idsIn(field, record.values[position] ?? null);
-    const ids = [...new Set(rows.flatMap(idsOf))].filter((id) => isUuid(id) && !(isOwn && own.has(id)));
+    const ids = [...new Set(rows.flatMap(idsOf))].filter((id) => !(isOwn && own.has(id)));
     const unknown = await missingIds(sql, { schema, target, ids });
     for (const row of rows) {
       if (!idsOf(row).some((id) => unknown.has(id))) continue;

@@ -1,6 +1,8 @@
 // The lines of a file as records to be created. What is wrong with one line is said of that line.
 import { datetime } from '../../../storage/app/fields/datetime.ts';
-import { kinds } from '../../../storage/app/fields/kinds.ts';
+import { numberingOf } from '../../../storage/app/fields/autonumber.ts';
+import type { StoredValue } from '../../../storage/app/fields/kind.ts';
+import { kindOf, kinds } from '../../../storage/app/fields/kinds.ts';
 import { valueOfText } from '../../../storage/app/records/bulk/text-form.ts';
 import type { Field } from '../../../storage/definition.ts';
 import type { BulkRecord } from '../../../storage/app/records/bulk/insert-many.ts';
@@ -102,8 +104,8 @@ function inputOf(columns: readonly Column[], cells: readonly (string | null)[]):
     const cell = cells[index] ?? null;
     try {
       if (cell === null) {
-        // An id and times that are left out are those of a create.
-        if (field !== undefined) input[name] = null;
+        // An id, times and numbers that are left out are those of a create.
+        if (field !== undefined && numberingOf(field) === undefined) input[name] = null;
       } else input[name] = field === undefined ? cell : valueOf(field, cell);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -130,9 +132,12 @@ function readRecord(plan: RecordPlan, line: RecordInput, { newId, now }: Default
   const at = now.toISOString();
   const createdAt = readInstant('created_at', created_at ?? at, errors);
   const updatedAt = readInstant('updated_at', updated_at ?? (createdAt || at), errors);
+  const numbers = readNumbers(plan, input, errors);
   try {
-    const { id = newId(), values } = readNewValues(plan, input);
-    if (errors.length === 0) return { id, createdAt, updatedAt, values };
+    const others = numbers.size === 0 ? input : without(plan, input, numbers);
+    const { id = newId(), values } = readNewValues(plan, others);
+    const all = numbers.size === 0 ? values : values.map((value, at) => numbers.get(at) ?? value);
+    if (errors.length === 0) return { id, createdAt, updatedAt, values: all };
   } catch (error) {
     if (!(error instanceof ApiError) || error.errors.length === 0) throw error;
     errors.push(...error.errors);
@@ -145,4 +150,27 @@ function readInstant(field: string, value: unknown, errors: FieldError[]): strin
   if ('value' in reading) return String(reading.value);
   errors.push({ field, reason: reading.reason });
   return '';
+}
+
+/** By their positions, the numbers that a line sets where other creates leave them to the server. */
+function readNumbers(plan: RecordPlan, input: RecordInput, errors: FieldError[]): Map<number, StoredValue> {
+  const numbers = new Map<number, StoredValue>();
+  for (const [position, { field }] of plan.fields.entries()) {
+    const value = numberingOf(field) === undefined ? undefined : input[field.name];
+    if (value === undefined || value === null) continue;
+    const reading = kindOf(field).reader({ ...field, autonumber: false })(value);
+    if ('reason' in reading) errors.push({ field: field.name, reason: reading.reason });
+    numbers.set(position, 'value' in reading ? reading.value : '');
+  }
+  return numbers;
+}
+
+/** The members of a line but for its numbers. */
+function without(
+  plan: RecordPlan,
+  input: RecordInput,
+  numbers: ReadonlyMap<number, StoredValue>,
+): RecordInput {
+  const names = new Set([...numbers.keys()].map((position) => plan.fields[position]?.field.name));
+  return Object.fromEntries(Object.entries(input).filter(([name]) => !names.has(name)));
 }

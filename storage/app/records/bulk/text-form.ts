@@ -13,8 +13,8 @@ const parsers: Partial<Record<FieldKind, (text: string) => unknown>> = {
 };
 
 /**
- * The value of a field that a text stands for. For a field of many, a text that is no JSON array is its only item. Numbers, truth values and JSON are as JSON writes them. Throws `SyntaxError` for a
- * text that should be JSON and is not.
+ * The value of a field that a text stands for. Numbers, truth values and JSON are as JSON writes them. A field of many has a JSON
+ * array; any other text is its only item. Throws `SyntaxError` for a text that should be JSON and is not.
  */
 export function valueOfText({ kind, many }: Field, text: string): unknown {
   if (many === true) return text.startsWith('[') ? parseExactJson(text) : text === '' ? [] : [text];

@@ -184,6 +184,27 @@ describe('an import', () => {
       });
   });
 
+  it('checks the references of fields of many, and numbers records that have no number', async () => {
+    const tags = [await made.make(made.records('shops'), { name: 'a' }), randomUUID()];
+    const many = await made.define('many', [
+      { name: 'tags', kind: 'relation', many: true, target: 'shops' },
+      { name: 'number', kind: 'number', autonumber: true },
+    ]);
+    const csv = `number,tags\n7,${tags[0]}\n,"[""${tags.join('"",""')}""]"\n,\n`;
+    expect(errorsOf(await importing(many, csv))).toEqual([
+      'line 3: tags (not_found): there is no record with this id',
+    ]);
+    expectOk(await importing(many, csv, '?on_error=skip'));
+    const { items } = expectOk(await admin.get(`${many}?sort=number`));
+    expect(items.map(({ fields }: { fields: unknown }) => fields)).toEqual([
+      { tags: [tags[0]], number: 7 },
+      { tags: [], number: 8 },
+    ]);
+    expect(errorsOf(await importing(many, 'number\nx\n'))).toEqual([
+      'line 2: number (invalid): must be a number',
+    ]);
+  });
+
   it.each([
     ['application/json', '[]', 422, 'the Content-Type must be application/x-ndjson or text/csv'],
     ['text/csv', 'title,nope,title\n', 400, 'line 1: nope: unknown field; line 1: title: comes twice'],

@@ -17,9 +17,11 @@ const fields = [
   { name: 'tag', kind: 'relation', target: 'tags' },
   { name: 'scan', kind: 'file' },
   { name: 'size', kind: 'number', default: 7 },
-  { name: 'labels', kind: 'select', options: ['a', '[b]', 'c, "d"'], many: true },
-  { name: 'tags', kind: 'relation', target: 'tags', many: true },
-  { name: 'siblings', kind: 'relation', target: 'things', many: true },
+  { name: 'number', kind: 'number', autonumber: true },
+  { name: 'words', kind: 'select', many: true, options: ['a,b', '"', '[b]'] },
+  { name: 'tags', kind: 'relation', many: true, target: 'tags' },
+  { name: 'others', kind: 'relation', many: true, target: 'things' },
+  { name: 'scans', kind: 'file', many: true },
 ];
 const texts = [
   '',
@@ -63,12 +65,25 @@ beforeAll(async () => {
   await admin.post(things, '{"meta":{"big":12345678901234567890.123456789012345}}');
   const [first, second] = [
     await made.make(things, { done: true, due: '2026-03-01T00:00:00.007Z', status: 'paid, later' }),
-    await made.make(things, { done: false, due: '0099-03-01T00:00:00Z', status: '"', tag, scan: file.id }),
+    await made.make(things, {
+      done: false,
+      due: '0099-03-01T00:00:00Z',
+      status: '"',
+      words: ['"', '[b]', 'a,b'],
+      tag,
+      tags: [tag],
+      scan: file.id,
+      scans: [file.id],
+    }),
   ];
-  const more = { labels: ['c, "d"', '[b]'], tags: [tag], siblings: [second, first] };
-  expectOk(await admin.patch(`${things}/${first}`, more));
   // Each points to the other, so one of them comes first.
-  expectOk(await admin.patch(`${things}/${first}`, { parent: second, mail: 'a@example.com' }));
+  expectOk(
+    await admin.patch(`${things}/${first}`, {
+      parent: second,
+      others: [second, first],
+      mail: 'a@example.com',
+    }),
+  );
   expectOk(await admin.patch(`${things}/${second}`, { parent: first, link: 'https://example.com/?a=1,2' }));
 });
 
@@ -87,7 +102,7 @@ describe.each(['ndjson', 'csv'] as const)('%s', (format) => {
     const exported = await admin.get(`${things}/export?format=${format}`);
     expectOk(exported);
     const { items } = JSON.parse(before);
-    for (const { id } of items) await admin.patch(`${things}/${id}`, { parent: null });
+    for (const { id } of items) await admin.patch(`${things}/${id}`, { parent: null, others: [] });
     for (const { id } of items) expectOk(await admin.delete(`${things}/${id}`));
     expect(expectOk(await upload(exported.text, types[format]))).toEqual({
       created: items.length,
