@@ -36,6 +36,7 @@ import { limitRequests } from './pipeline/limit-requests.ts';
 import { refreshSetup } from './pipeline/setup-gate.ts';
 import { createWebSockets } from './pipeline/upgrades.ts';
 import { createRealtime } from './realtime/build.ts';
+import { createUnheldFiles } from './files/unheld.ts';
 import { createRecords } from './records/build.ts';
 import { routes } from './routes/index.ts';
 import { Traffic } from './process/load.ts';
@@ -77,6 +78,7 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
     upkeep,
     definitions,
     ...createRecords({ definitions, settled: settledOf(start, storage) }),
+    unheldFiles: createUnheldFiles(parts),
     hooks,
     sandbox: start.sandbox,
     realtime,

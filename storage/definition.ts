@@ -56,6 +56,12 @@ export interface Field {
   target?: string | undefined;
   /** True when it holds an array of values; `min` and `max` are then numbers of items. */
   many?: boolean | undefined;
+  /** Bytes that a file may have. */
+  max_size?: number | undefined;
+  /** The media types that a file may have, such as `image/*`. */
+  mime?: readonly string[] | undefined;
+  /** True when files that no record holds any more are deleted with the record. */
+  delete_with_record?: boolean | undefined;
   cascade_delete?: boolean | undefined;
   unique?: boolean | undefined;
   index?: boolean | undefined;

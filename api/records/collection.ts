@@ -19,7 +19,7 @@ export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'policies' | '
 };
 
 /** The parts that writes need. */
-export type WriteDeps = RecordDeps & Pick<Deps, 'writeOrder' | 'hookOrder'> & {
+export type WriteDeps = RecordDeps & Pick<Deps, 'writeOrder' | 'hookOrder' | 'unheldFiles'> & {
   hooks: RecordHooks;
   quotas: WriteQuotas;
 };

@@ -63,3 +63,9 @@ export interface RecordCache {
   /** Runs the deletion of a user, which may write in all apps of its workspace's database. Throws what it throws. */
   trackUserDeletion<Result>(database: string, write: () => Promise<Result>): Promise<Result>;
 }
+
+/** The files of records that were deleted. */
+export interface UnheldFiles {
+  /** Deletes those that no record holds any more, where their fields say so. Throws nothing. */
+  remove(app: AppDefinition, deleted: readonly StoredRecord[]): Promise<void>;
+}

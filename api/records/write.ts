@@ -82,6 +82,7 @@ export async function commitOnce<Result>(
   return await deps.writeOrder.run(keys, async () => {
     const { result, written } = await deps.recordCache.track(app, changes, commit);
     await announceInOrder(deps, app, { written, held: keys });
+    await deps.unheldFiles.remove(app, deletedRecords(written));
     return result;
   });
 }
@@ -91,7 +92,7 @@ export async function commitOnce<Result>(
  * itself.
  */
 export async function commitUserDeletion<Result>(
-  deps: Pick<WriteDeps, 'recordCache' | 'writeOrder' | 'realtime'>,
+  deps: Pick<WriteDeps, 'recordCache' | 'writeOrder' | 'unheldFiles' | 'realtime'>,
   { database }: WorkspaceDefinition,
   work: (statements: RecordStatements) => Promise<CommittedInApps<Result>>,
 ): Promise<Result> {
@@ -101,6 +102,7 @@ export async function commitUserDeletion<Result>(
   );
   for (const { app, ...announcement } of announcements) {
     await announceInOrder(deps, app, { ...announcement, held: [] });
+    await deps.unheldFiles.remove(app, deletedRecords(announcement.written));
   }
   return result;
 }

@@ -33,7 +33,15 @@ const maxReadings = 5;
 type RemoveDeps =
   & Pick<
     Deps,
-    'databases' | 'definitions' | 'policies' | 'recordCache' | 'writeOrder' | 'revocations' | 'newId' | 'now'
+    | 'databases'
+    | 'definitions'
+    | 'policies'
+    | 'recordCache'
+    | 'writeOrder'
+    | 'unheldFiles'
+    | 'revocations'
+    | 'newId'
+    | 'now'
   >
   & Pick<WriteDeps, 'hooks' | 'realtime'>;
 

@@ -69,6 +69,12 @@ export async function lockFile(sql: Sql, schema: string, id: string): Promise<bo
   return found.count > 0;
 }
 
+/** Locks files in the order of their ids likewise. */
+export async function lockFiles(sql: Sql, schema: string, ids: readonly string[]): Promise<void> {
+  const text = `select from ${filesTable(schema)} where id = any($1::uuid[]) order by id for update`;
+  await sql.unsafe(text, [[...ids]]);
+}
+
 /** Removes a file. Throws `StorageError` `restricted` while a required field points to it. */
 export async function deleteFile(sql: Sql, schema: string, id: string): Promise<void> {
   await sql.unsafe(`delete from ${filesTable(schema)} where id = $1::uuid`, [id]);
@@ -81,6 +87,21 @@ export async function knownFiles(sql: Sql, schema: string, ids: readonly string[
     [[...ids]],
   );
   return new Set(rows.map(({ id }) => id));
+}
+
+/** The sizes and media types of files, by their ids. */
+export async function describeFiles(
+  sql: Sql,
+  schema: string,
+  ids: readonly string[],
+): Promise<Map<string, { size: number; type: string }>> {
+  const rows = await sql.unsafe<{ id: string; size: number; type: string }[]>(
+    `select id::text, size::float8 as size, mime as type from ${
+      filesTable(schema)
+    } where id = any($1::uuid[])`,
+    [[...ids]],
+  );
+  return new Map(rows.map(({ id, ...file }) => [id, file]));
 }
 
 /** A field that holds files, and the condition under which a record may be read for the file that it holds. */

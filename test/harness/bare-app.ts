@@ -44,7 +44,7 @@ export type BareDeps =
   & Parameters<typeof createWorkspace>[0]
   & Parameters<typeof createApp>[0]
   & ChangeDeps
-  & Pick<Deps, 'recordCache' | 'secrets' | 'writeOrder' | 'hookOrder'>
+  & Pick<Deps, 'recordCache' | 'secrets' | 'writeOrder' | 'hookOrder' | 'unheldFiles'>
   & EnrolDeps
   & {
     config: { data_dir: string };
@@ -90,6 +90,7 @@ export function bareDeps(storage: Storage, { now, newId }: Pick<Deps, 'now' | 'n
     ...enrolling,
     ...bareRights(storage, { now, newId }),
     realtime: { publish: () => undefined },
+    unheldFiles: { remove: () => Promise.resolve() },
     hooks: noHooks,
     config: { data_dir: '/nowhere', hooks: hookSettings('/nowhere/hooks') },
     observe: () => undefined,

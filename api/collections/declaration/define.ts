@@ -39,6 +39,13 @@ const fieldMembers = {
         'numbers of items.',
     ),
   ),
+  max_size: optional(described(finiteNumber(), 'Bytes that a file of a `file` field has at most.')),
+  mime: optional(
+    described(array(string()), 'Media types of the files of a `file` field, such as `image/*`.'),
+  ),
+  delete_with_record: optional(
+    described(boolean(), 'Deletes files of a `file` field with the last record that holds them.'),
+  ),
   cascade_delete: optional(
     described(boolean(), 'Deletes the record together with the one that it points to.'),
   ),
@@ -90,6 +97,9 @@ const settings: readonly FieldSetting[] = [
   'options',
   'target',
   'many',
+  'max_size',
+  'mime',
+  'delete_with_record',
   'cascade_delete',
   'unique',
   'index',

@@ -16,6 +16,7 @@ import { relatedGuard } from '../../rules/related.ts';
 import type { RecordScope, RecordTarget } from '../collection.ts';
 import { missingTarget } from '../input/write-errors.ts';
 import type { RecordInput } from '../input/values.ts';
+import { refuseUnfitFiles } from './file-limits.ts';
 
 /** The rule of the access as a restriction; undefined when every record passes. Throws `401` or `403` when none does. */
 export function ruleRestriction(
@@ -40,7 +41,7 @@ export interface CheckedValues extends WrittenValues {
   readable: ReadonlySet<string>;
 }
 
-/** Finds out which of the files that a write sets its caller may read. */
+/** Finds out which of the files that a write sets its caller may read. Throws `400 validation` for those that a field does not take. */
 export async function checkFiles<Values extends WrittenValues>(
   access: Access,
   scope: RecordScope,
@@ -52,6 +53,11 @@ export async function checkFiles<Values extends WrittenValues>(
     { ...scope, app: scope.target.app },
     access,
     ids,
+  );
+  await refuseUnfitFiles(
+    scope,
+    written,
+    (field, id) => access.unbounded || readable.has(id) || written.byOthers?.has(field) === true,
   );
   return { ...written, readable };
 }
