@@ -2,6 +2,7 @@
 import { KeyedMutex } from '../../storage/concurrency/keyed-mutex.ts';
 import type { Deps } from '../deps.ts';
 import { snapshotCache, trackingCache } from './cache/record-cache.ts';
+import type { UnheldFiles } from './ports.ts';
 import { Imports } from './transfer/imports.ts';
 import { type TrackerParts, WriteTracker } from './cache/write-tracker.ts';
 
@@ -17,12 +18,14 @@ const maxHookWaitMs = 30_000;
 export interface RecordParts extends Pick<Deps, 'definitions'> {
   /** See `TrackerParts`. Given to the only process that writes, on a cluster of its own: it knows of every write. */
   settled?: TrackerParts['settled'] | undefined;
+  /** Left out by what stores no files: they then stay. */
+  files?: UnheldFiles;
 }
 
 /** Puts the parts together. */
 export function createRecords(
-  { definitions, settled }: RecordParts,
-): Pick<Deps, 'recordCache' | 'writeOrder' | 'hookOrder' | 'imports'> {
+  { definitions, settled, files }: RecordParts,
+): Pick<Deps, 'recordCache' | 'writeOrder' | 'hookOrder' | 'unheldFiles' | 'imports'> {
   return {
     recordCache: settled === undefined ? snapshotCache() : trackingCache(
       new WriteTracker({
@@ -32,6 +35,7 @@ export function createRecords(
     ),
     writeOrder: new KeyedMutex({ maxWaitMs }),
     hookOrder: new KeyedMutex({ maxWaitMs: maxHookWaitMs }),
+    unheldFiles: files ?? { remove: () => Promise.resolve() },
     imports: new Imports(),
   };
 }

@@ -90,7 +90,6 @@ export function bareDeps(storage: Storage, { now, newId }: Pick<Deps, 'now' | 'n
     ...enrolling,
     ...bareRights(storage, { now, newId }),
     realtime: { publish: () => undefined },
-    unheldFiles: { remove: () => Promise.resolve() },
     hooks: noHooks,
     config: { data_dir: '/nowhere', hooks: hookSettings('/nowhere/hooks') },
     observe: () => undefined,
