@@ -1,9 +1,7 @@
 // The API process: puts its parts together, starts and stops them.
 import { setTimeout as pause } from 'node:timers/promises';
 import { openBlobs } from '../storage/blobs/open.ts';
-import { unpatchedFiles } from '../storage/connections/driver/driver.ts';
 import { openStorage, type Storage } from '../storage/boot/boot.ts';
-import { limitsTempFiles } from '../storage/provision/database-limits.ts';
 import { notifyResync } from '../storage/control/changes.ts';
 import { StorageError } from '../storage/errors.ts';
 import { uuidV7Source } from '../storage/sql/ids.ts';
@@ -17,6 +15,7 @@ import { createAuth } from './auth/build.ts';
 import { createDefinitions } from './collections/cache.ts';
 import type { Deps } from './deps.ts';
 import { createEgress } from './egress/client.ts';
+import { logMissingParts } from './process/missing-parts.ts';
 import { type CacheSync, startCacheSync } from './process/cache-sync.ts';
 import { handleCall } from './app-api/calls.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
@@ -129,8 +128,7 @@ function sweepingOf({ worker }: ApiStart, parts: Parameters<typeof startSweeping
 async function prepare(deps: Deps, { worker, successor }: ApiStart): Promise<void> {
   if (worker === 0 || successor) await settleTombstones(deps);
   if (worker === 0) {
-    if (unpatchedFiles.length > 0) deps.observe({ type: 'driver_unpatched', files: unpatchedFiles });
-    if (!await deps.databases.control.run(limitsTempFiles)) deps.observe({ type: 'temp_files_unbounded' });
+    await logMissingParts(deps);
     await recordSandbox(deps);
   }
   // The process may have died between a change and its notification.

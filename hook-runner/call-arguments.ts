@@ -49,7 +49,14 @@ const checks: Readonly<Record<keyof CallTable, readonly (readonly [name: string,
   'records.findOne': [['the collection', isText], ['the id', isText]],
   'records.list': [['the collection', isText], [
     'the query',
-    objectWith({}, { filter: isText, sort: isText, page: isNumber, per_page: isNumber, cursor: isText }),
+    objectWith({}, {
+      filter: isText,
+      search: isText,
+      sort: isText,
+      page: isNumber,
+      per_page: isNumber,
+      cursor: isText,
+    }),
   ]],
   'records.count': [['the collection', isText], ['the query', objectWith({}, { filter: isText })]],
   'records.aggregate': [['the collection', isText], [

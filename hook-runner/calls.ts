@@ -43,6 +43,7 @@ export interface HookRecordPage {
 /** The query of a list, with the names of the HTTP query parameters. */
 export interface ListQuery {
   readonly filter?: string;
+  readonly search?: string;
   readonly sort?: string;
   readonly page?: number;
   readonly per_page?: number;

@@ -197,7 +197,9 @@ declare const $app: {
     findOne<C extends CollectionName>(collection: C, id: string): Promise<HookRecord<C> | null>;
     list<C extends CollectionName>(
       collection: C,
-      query?: { filter?: string; sort?: string; page?: number; per_page?: number; cursor?: string },
+      query?: Partial<
+        Record<'filter' | 'search' | 'sort' | 'cursor', string> & Record<'page' | 'per_page', number>
+      >,
     ): Promise<HookRecordPage<C>>;
     /** The number of records, or of those that pass a filter. */
     count(collection: CollectionName, query?: { filter?: string }): Promise<number>;

@@ -67,6 +67,16 @@ export interface Field {
   index?: boolean | undefined;
   /** Records get the next whole number, of the collection or of those with the same value in the field `within`. */
   autonumber?: boolean | { within?: string | undefined } | undefined;
+  /** True for a text whose words `search` finds. */
+  search?: boolean | undefined;
+}
+
+/** How the texts of a collection are searched. */
+export interface SearchSetting {
+  /** The name of one of PostgreSQL's text search configurations. */
+  language: string;
+  /** True when words are found in spite of typing errors, for which the server must have pg_trgm. */
+  tolerant: boolean;
 }
 
 /** An index over several fields of a collection, in their order. */
@@ -95,6 +105,8 @@ export interface CollectionDefinition {
   kind: CollectionKind;
   fields: readonly Field[];
   indexes: readonly CollectionIndex[];
+  /** Null or undefined as long as no search was asked for. */
+  search?: SearchSetting | null | undefined;
   version: number;
   created_at: Date;
   updated_at: Date;

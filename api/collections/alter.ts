@@ -16,6 +16,7 @@ import { fieldErrors } from './declaration/define.ts';
 import { checkRecords } from './existing-records.ts';
 import { explainChangeError, type RefusedChange } from './refused-change.ts';
 import { renameInRules } from './rename-rules.ts';
+import { searchSetting } from './search.ts';
 import { requireIndexLimit, withinSizeLimit } from './size-limit.ts';
 
 /** A change of a collection. */
@@ -47,7 +48,9 @@ export async function alterCollection(
       ...(connection === undefined ? {} : { connection }),
       work: async ({ sql, schema, collections, audit }) => {
         const before = collections.get(id) ?? failNoCollection(id);
-        const { after, renamed, renames } = checkChange(before, { declared, drop, collections });
+        const checked = checkChange(before, { declared, drop, collections });
+        const { renamed, renames } = checked;
+        const after = { ...checked.after, search: await searchSetting(sql, before.search, declared) };
         refused = { ...refused, ...after };
         requireIndexLimit(collections, { id, ...after });
         const table = { schema, collection: id };
@@ -57,15 +60,12 @@ export async function alterCollection(
         });
         await renameColumns(sql, table, { before, renames });
         await alterTable(sql, table, { before: renamed, after, filled });
-        await withinSizeLimit(
-          { sql, schema },
-          () => updateCollection(sql, schema, { id, ...after, now: by.now }),
-        );
+        const changed = { id, ...after, now: by.now };
+        await withinSizeLimit({ sql, schema }, () => updateCollection(sql, schema, changed));
         const definition = { ...before, ...after };
-        const rules = renames.size === 0
-          ? []
-          : await renameInRules(sql, { app, before: collections, after: definition, renames, now: by.now });
-        await audit('collection_update', id, differences({ renamed, after, renames, rules }));
+        const renaming = { app, before: collections, after: definition, renames, now: by.now };
+        const rules = renames.size === 0 ? [] : await renameInRules(sql, renaming);
+        await audit('collection_update', id, differences({ ...checked, rules }));
         return showCollection({ ...definition, updated_at: by.now });
       },
     });

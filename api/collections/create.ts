@@ -13,6 +13,7 @@ import { fieldErrors } from './declaration/define.ts';
 import { ownFields } from './declaration/implied.ts';
 import { indexErrors } from './declaration/indexes.ts';
 import { collectionNameFault } from './declaration/names.ts';
+import { searchSetting } from './search.ts';
 import { requireIndexLimit, withinSizeLimit } from './size-limit.ts';
 import { targetErrors } from './declaration/targets.ts';
 
@@ -20,6 +21,7 @@ import { targetErrors } from './declaration/targets.ts';
 export interface NewCollection {
   id: string;
   kind?: 'base' | 'auth' | 'view' | undefined;
+  language?: string | undefined;
   fields: readonly Field[];
   indexes?: readonly CollectionIndex[] | undefined;
 }
@@ -61,15 +63,16 @@ export async function createCollection(
       }
       const missing = targetErrors(fields, new Set([...collections.keys(), id]));
       if (missing.length > 0) failValidation(missing);
-      requireIndexLimit(collections, { id, fields, indexes });
+      const search = await searchSetting(sql, undefined, declared);
+      requireIndexLimit(collections, { id, fields, indexes, search });
       const { now } = by;
       await withinSizeLimit(
         { sql, schema },
-        () => insertCollection(sql, schema, { id, kind, fields, indexes, now }),
+        () => insertCollection(sql, schema, { id, kind, fields, indexes, search, now }),
       );
-      await createTable(sql, { schema, collection: id }, { kind, fields, indexes });
+      await createTable(sql, { schema, collection: id }, { kind, fields, indexes, search });
       await audit('collection_create', id, { kind, fields: fields.map(({ name }) => name) });
-      return showCollection({ id, kind, fields, indexes, created_at: now, updated_at: now });
+      return showCollection({ id, kind, fields, indexes, search, created_at: now, updated_at: now });
     },
   });
 }

@@ -23,6 +23,7 @@ export const collectionResponse = object({
   schema: object({
     id: string(),
     kind: oneOf(['base', 'auth']),
+    language: optional(string()),
     fields: array(fieldResponse),
     indexes: described(optional(indexesResponse), 'Left out when there are none.'),
   }),
@@ -32,20 +33,35 @@ export const collectionResponse = object({
 
 /** A collection in a response. */
 export interface CollectionResponse {
-  schema: { id: string; kind: 'base' | 'auth'; fields: Field[]; indexes?: CollectionIndex[] };
+  schema: {
+    id: string;
+    kind: 'base' | 'auth';
+    language?: string;
+    fields: Field[];
+    indexes?: CollectionIndex[];
+  };
   created_at: Date;
   updated_at: Date;
 }
 
 /** The response for a definition. */
 export function showCollection(
-  { id, kind, fields, indexes, created_at, updated_at }: Omit<CollectionDefinition, 'version' | 'rules'>,
+  { id, kind, fields, indexes, search, created_at, updated_at }: Omit<
+    CollectionDefinition,
+    'version' | 'rules'
+  >,
 ): CollectionResponse {
   // jsonb does not keep the order of members.
   const ordered = allFields(kind, fields).map(({ name, kind, ...settings }) => ({ name, kind, ...settings }));
   const declared = indexes.map(({ fields, ...settings }) => ({ fields, ...settings }));
   return {
-    schema: { id, kind, fields: ordered, ...(declared.length === 0 ? {} : { indexes: declared }) },
+    schema: {
+      id,
+      kind,
+      ...(search ? { language: search.language } : {}),
+      fields: ordered,
+      ...(declared.length === 0 ? {} : { indexes: declared }),
+    },
     created_at,
     updated_at,
   };

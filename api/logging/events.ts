@@ -26,6 +26,7 @@ export type LogEvent =
   | { type: 'driver_unpatched'; files: readonly string[] }
   /** The database server bounds no temporary files, and the role may not set a bound: docs/how-to/external-postgresql.md. */
   | { type: 'temp_files_unbounded' }
+  | { type: 'search_without_trigrams' }
   | { type: 'migrated'; database: string; version: number }
   | { type: 'background_failed'; task: string; error: string }
   | { type: 'database_lost'; error: string }
@@ -56,6 +57,7 @@ const levels: Record<Exclude<LogEvent['type'], 'hook_log'>, Level> = {
   server_ready: 'info',
   driver_unpatched: 'warn',
   temp_files_unbounded: 'warn',
+  search_without_trigrams: 'warn',
   migrated: 'info',
   background_failed: 'error',
   database_lost: 'warn',

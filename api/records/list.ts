@@ -2,7 +2,7 @@
 import { RowsTooLarge } from '../../storage/app/records/row-budget.ts';
 import { makePage, type Page, pageOffset, type PageRequest } from '../../storage/sql/page.ts';
 import type { ListPosition } from '../../storage/app/records/list-order.ts';
-import type { RecordSelection } from '../../storage/app/records/records.ts';
+import type { RecordSelection } from '../../storage/app/search/searched-selection.ts';
 import type { Condition } from '../../storage/app/filter/condition.ts';
 import { fold } from '../../storage/app/filter/fold.ts';
 import type { Restriction } from '../../storage/app/records/restriction.ts';
@@ -20,6 +20,8 @@ import type { PageMemory } from './page-memory.ts';
 import type { Narrowing } from './ports.ts';
 import { readPage } from './read.ts';
 import { type CursorList, readCursor, writeCursor } from './input/list-cursor.ts';
+import { readSearch } from './search/parameter.ts';
+import { readFound } from './search/found.ts';
 import { readFields, readSort, type SelectedRecord } from './input/selection.ts';
 
 /** A list of records, as the query asks for it. */
@@ -31,6 +33,8 @@ export interface RecordQuery {
   sort?: string | undefined;
   fields?: string | undefined;
   filter?: string | undefined;
+  /** Words that the records must have. */
+  search?: string | undefined;
   expand?: string | undefined;
   /** Of the values of all records of a page together, roughly; 64 MiB when left out. */
   maxBytes?: number | undefined;
@@ -51,28 +55,37 @@ export type RecordPage = Page<SelectedRecord> & { next_cursor: string | null };
 export async function listRecords(
   deps: RecordDeps & Pick<Deps, 'secrets'>,
   target: RecordTarget,
-  { access, page, cursor, sort, fields, filter, expand, memory, maxBytes = defaultMaxBytes }: RecordQuery,
+  query: RecordQuery,
 ): Promise<RecordPage> {
+  const { access, page, filter, memory, maxBytes = defaultMaxBytes } = query;
   return await onCollection(deps, target, async (scope) => {
     const { selection, narrowing } = selectedBy(access, scope.target, filter);
-    const keys = readSort(scope.plan, sort);
-    const select = readFields(scope.plan, fields);
-    const branches = readExpand(scope.target, expand);
-    const list = { scope, sort: keys, filter };
-    const place = startOf(deps, list, { page, cursor });
-    const slice = { sort: keys, limit: page.per_page, ...place, maxBytes, memory };
+    const search = readSearch(scope.plan, query.search);
+    const sort = readSort(scope.plan, query.sort, search !== undefined);
+    const select = readFields(scope.plan, query.fields);
+    const branches = readExpand(scope.target, query.expand);
+    const list = { scope, sort, filter, search };
+    const place = startOf(deps, list, query);
+    const slice = { sort, limit: page.per_page, ...place, maxBytes, memory };
+    const counted = page.count;
     const weight = scope.plan.weights.list;
     const read = async () => {
-      const reading = readPage(deps, scope, { selection, narrowing, slice, counted: page.count });
-      const { records, hasMore, total } = await reading.catch(explain);
+      const found = search === undefined
+        ? undefined
+        : await readFound(scope, { selection, words: search, similar: place.similar, slice, counted })
+          .catch(explain);
+      const { records, hasMore, total } = found ??
+        await readPage(deps, scope, { selection, narrowing, slice, counted }).catch(explain);
       memory?.noteRows(weight);
       const show = branches.size === 0
         ? select
         : await expandRelations(select, scope, { access, branches, records, memory });
-      const last = hasMore ? records.at(-1) : undefined;
+      const record = hasMore ? records.at(-1) : undefined;
       return {
         ...makePage(records.map(show), total, { ...page, page: place.page }),
-        next_cursor: last === undefined ? null : writeCursor(deps.secrets, list, last, place.page),
+        next_cursor: record === undefined
+          ? null
+          : writeCursor(deps.secrets, list, { record, page: place.page, found }),
       };
     };
     return await (memory === undefined ? read() : memory.read(weight, page.per_page, read));
@@ -84,6 +97,7 @@ interface PageStart {
   page: number;
   offset: number;
   after: ListPosition | undefined;
+  similar: boolean | undefined;
 }
 
 function startOf(
@@ -91,10 +105,12 @@ function startOf(
   list: CursorList,
   { page, cursor }: Pick<RecordQuery, 'page' | 'cursor'>,
 ): PageStart {
-  if (cursor === undefined) return { page: page.page, offset: pageOffset(page), after: undefined };
+  if (cursor === undefined) {
+    return { page: page.page, offset: pageOffset(page), after: undefined, similar: undefined };
+  }
   if (page.page !== 1) failValidation([{ field: 'page', reason: 'must be left out beside a cursor' }]);
-  const { position, page: before } = readCursor(secrets, list, cursor);
-  return { page: before + 1, offset: 0, after: position };
+  const { position, page: before, similar } = readCursor(secrets, list, cursor);
+  return { page: before + 1, offset: 0, after: position, similar };
 }
 
 function explain(error: unknown): never {

@@ -1,11 +1,11 @@
 // Reading records: from the cache where that is enough, else from the database.
+import type { RecordSelection } from '../../storage/app/search/searched-selection.ts';
 import type { Restriction } from '../../storage/app/records/restriction.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import {
   type CheckedRecord,
   countRecords,
   countStatement,
-  type RecordSelection,
   type RecordSlice,
   selectChecked,
   selectSlice,
@@ -46,7 +46,7 @@ interface PageReading {
 }
 
 /** The records of a page. */
-interface ReadPage {
+export interface ReadPage {
   records: StoredRecord[];
   /** True when further records come after them. */
   hasMore: boolean;

@@ -1,5 +1,6 @@
 // Live changes of records: as Server-Sent Events of one collection, and as a WebSocket of many.
 import { fail } from '../errors.ts';
+import { refuseSearch } from '../records/search/parameter.ts';
 import { serveEvents } from '../realtime/delivery/sse.ts';
 import { RawResponse, route } from '../contract/route.ts';
 import { described, object, optional, string } from '../contract/schema.ts';
@@ -34,6 +35,7 @@ export const collectionEvents = route({
   handle: ({ deps, params, principal, query: { filter }, queryParameters }) =>
     new RawResponse(async ({ response, headers, address }) => {
       const { filter: _filter, ...query } = queryParameters();
+      refuseSearch(query.search, 'streams');
       const lastEventId = response.req.headers['last-event-id'];
       const { workspace, app } = params;
       const max = await quotaLimit(deps.policies, 'quota.streams', { workspace });

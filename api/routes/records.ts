@@ -9,6 +9,7 @@ import { aggregateRecords } from '../records/aggregate.ts';
 import { createRecord } from '../records/create.ts';
 import { getRecord, requireRecord } from '../records/get.ts';
 import { listRecords } from '../records/list.ts';
+import { refuseSearch } from '../records/search/parameter.ts';
 import { removeRecord } from '../records/remove.ts';
 import { updateRecord } from '../records/update.ts';
 import { type RequestOrigin, route } from '../contract/route.ts';
@@ -73,9 +74,14 @@ export const recordsList = route({
       'Fields to sort by, separated by commas; a `-` before a field means descending order.',
     ),
     filter,
+    search: described(
+      optional(string()),
+      'Words that the records must have, the last of which may be the beginning of one: at most 20, in 200 characters. If no ' +
+        'record has them, words with typing errors count. `sort=-@rank` puts the best of the newest 1,000 first.',
+    ),
     cursor: described(
       optional(string()),
-      'The `next_cursor` of the page before, in the place of `page`; of the same `sort` and `filter`.',
+      'The `next_cursor` of the page before, in the place of `page`; of the same `sort`, `filter` and `search`.',
     ),
   }),
   status: 200,
@@ -87,7 +93,13 @@ export const recordsList = route({
   admit: ({ deps, target, principal, now, queryParameters }) =>
     admit(deps, target, 'list', { principal, now, query: queryParameters() }),
   handle: (
-    { deps, target, admitted: access, query: { sort, fields, filter, expand, cursor, ...page }, pageMemory },
+    {
+      deps,
+      target,
+      admitted: access,
+      query: { sort, fields, filter, search, expand, cursor, ...page },
+      pageMemory,
+    },
   ) => {
     const memory = pageMemory();
     return listRecords(deps, target, {
@@ -97,6 +109,7 @@ export const recordsList = route({
       sort,
       fields,
       filter,
+      search,
       expand,
       memory,
     });
@@ -131,8 +144,10 @@ export const recordsAggregate = route({
   errors: ['unknown_column', 'parse_error'],
   admit: ({ deps, target, principal, now, queryParameters }) =>
     admit(deps, target, 'list', { principal, now, query: queryParameters() }),
-  handle: ({ deps, target, admitted: access, query, pageMemory }) =>
-    aggregateRecords(deps, target, { access, ...query, memory: pageMemory() }),
+  handle: ({ deps, target, admitted: access, query, pageMemory, queryParameters }) => {
+    refuseSearch(queryParameters().search, 'aggregates');
+    return aggregateRecords(deps, target, { access, ...query, memory: pageMemory() });
+  },
 });
 
 /** Creates a record. */

@@ -1,6 +1,12 @@
 // Rows of an app's `_collections`: the definitions of its collections.
 import { collectionRules } from './access-rules.ts';
-import type { CollectionDefinition, CollectionIndex, CollectionKind, Field } from '../definition.ts';
+import type {
+  CollectionDefinition,
+  CollectionIndex,
+  CollectionKind,
+  Field,
+  SearchSetting,
+} from '../definition.ts';
 import type { Connection, Sql } from '../connections/pool.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 
@@ -9,13 +15,14 @@ export interface CollectionChange {
   id: string;
   fields: readonly Field[];
   indexes: readonly CollectionIndex[];
+  search?: SearchSetting | null | undefined;
   now: Date;
 }
 
 /** The timeout of one statement that changes a table, in milliseconds. An index over a large table takes long. */
 export const changeTimeoutMs = 60_000;
 
-const columns = 'id, kind, fields, indexes, version, created_at, updated_at';
+const columns = 'id, kind, fields, indexes, search, version, created_at, updated_at';
 
 function collectionsTable(schema: string): string {
   return `${quoteIdentifier(schema)}._collections`;
@@ -82,12 +89,12 @@ function buildKey(schema: string): string {
 export async function insertCollection(
   sql: Sql,
   schema: string,
-  { id, kind, fields, indexes, now }: CollectionChange & { kind: CollectionKind },
+  { id, kind, fields, indexes, search, now }: CollectionChange & { kind: CollectionKind },
 ): Promise<boolean> {
   const inserted = await sql.unsafe(
     `insert into ${collectionsTable(schema)} (${columns})
-     values ($1, $2, $3::text::jsonb, $4::text::jsonb, floor(random() * 1000000000), $5, $5) on conflict (id) do nothing`,
-    [id, kind, JSON.stringify(fields), JSON.stringify(indexes), now],
+     values ($1, $2, $3::text::jsonb, $4::text::jsonb, $5::text::jsonb, floor(random() * 1000000000), $6, $6) on conflict (id) do nothing`,
+    [id, kind, JSON.stringify(fields), JSON.stringify(indexes), textOf(search), now],
   );
   return inserted.count === 1;
 }
@@ -96,13 +103,17 @@ export async function insertCollection(
 export async function updateCollection(
   sql: Sql,
   schema: string,
-  { id, fields, indexes, now }: CollectionChange,
+  { id, fields, indexes, search, now }: CollectionChange,
 ): Promise<void> {
   await sql.unsafe(
     `update ${collectionsTable(schema)}
-     set fields = $2::text::jsonb, indexes = $3::text::jsonb, version = version + 1, updated_at = $4 where id = $1`,
-    [id, JSON.stringify(fields), JSON.stringify(indexes), now],
+     set fields = $2::text::jsonb, indexes = $3::text::jsonb, search = $4::text::jsonb, version = version + 1, updated_at = $5 where id = $1`,
+    [id, JSON.stringify(fields), JSON.stringify(indexes), textOf(search), now],
   );
+}
+
+function textOf(search: SearchSetting | null | undefined): string | null {
+  return search === null || search === undefined ? null : JSON.stringify(search);
 }
 
 /** Removes a definition. */

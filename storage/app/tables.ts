@@ -9,7 +9,16 @@ export interface TableName {
   collection: string;
 }
 
-type Attachment = 'primary' | 'unique' | 'index' | 'reference' | 'number' | 'link';
+type Attachment =
+  | 'primary'
+  | 'unique'
+  | 'index'
+  | 'reference'
+  | 'number'
+  | 'link'
+  | 'search'
+  | 'words'
+  | 'trigrams';
 
 const prefixes: Record<Attachment, string> = {
   primary: '_p_',
@@ -18,6 +27,9 @@ const prefixes: Record<Attachment, string> = {
   reference: '_r_',
   number: '_n_',
   link: '_l_',
+  search: '_s_',
+  words: '_w_',
+  trigrams: '_t_',
 };
 
 /**

@@ -24,6 +24,7 @@ table _collections
   created_at timestamp with time zone not null
   updated_at timestamp with time zone not null
   indexes jsonb not null default '[]'::jsonb
+  search jsonb
   constraint _collections_pkey PRIMARY KEY (id)
 
 table _files

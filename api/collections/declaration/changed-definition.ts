@@ -13,6 +13,8 @@ import { targetErrors } from './targets.ts';
 export interface ChangedCollection {
   id?: string | undefined;
   kind?: 'base' | 'auth' | 'view' | undefined;
+  /** The language of searches stays as it is when this is left out. */
+  language?: string | undefined;
   fields: readonly ChangedField[];
   /** The indexes stay as they are when this is left out. */
   indexes?: readonly CollectionIndex[] | undefined;

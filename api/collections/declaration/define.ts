@@ -51,6 +51,9 @@ const fieldMembers = {
   ),
   unique: optional(boolean()),
   index: optional(boolean()),
+  search: optional(
+    described(boolean(), 'Lets `search` of lists find the words of a `text`; earlier fields weigh more.'),
+  ),
   autonumber: optional(
     described(
       flagOr(object({ within: optional(string()) })),
@@ -66,6 +69,11 @@ const changedFieldSchema = object({
   was: optional(described(string(), 'The name that the field has had until now: renames it.')),
 });
 
+const language = described(
+  optional(string()),
+  'The text search configuration of PostgreSQL for fields with `search: true`; default `simple`.',
+);
+
 const fieldsSchema = array(fieldSchema, { max: maxFields });
 
 /** The body of a create. */
@@ -73,6 +81,7 @@ export const collectionBody = object({
   schema: object({
     id: string(),
     kind: optional(oneOf(['base', 'auth', 'view'])),
+    language,
     fields: fieldsSchema,
     indexes: optional(indexesSchema),
   }),
@@ -83,6 +92,7 @@ export const collectionChangeBody = object({
   schema: object({
     id: optional(string()),
     kind: optional(oneOf(['base', 'auth', 'view'])),
+    language,
     fields: array(changedFieldSchema, { max: maxFields }),
     indexes: optional(indexesSchema),
   }),
@@ -104,6 +114,7 @@ const settings: readonly FieldSetting[] = [
   'unique',
   'index',
   'autonumber',
+  'search',
 ];
 
 /** The errors in a list of fields that do not depend on other collections. */

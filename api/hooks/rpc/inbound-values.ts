@@ -31,7 +31,7 @@ export function readTexts<Name extends string>(
 export function readListQuery(given: unknown): CallTable['records.list']['args'][1] {
   const { page, per_page } = readMembers(given);
   return {
-    ...readTexts(given, ['filter', 'sort', 'cursor']),
+    ...readTexts(given, ['filter', 'search', 'sort', 'cursor']),
     ...(page === undefined ? {} : { page: readNumber(page) }),
     ...(per_page === undefined ? {} : { per_page: readNumber(per_page) }),
   };

@@ -1,6 +1,7 @@
 // The query parameters `sort` and `fields` of records.
 import type { SortKey } from '../../../storage/app/records/list-order.ts';
 import type { RecordPlan, StoredRecord } from '../../../storage/app/records/plan.ts';
+import { rankColumn } from '../../../storage/app/search/record-search.ts';
 import { failValidation, unknownColumn } from '../../errors.ts';
 
 /**
@@ -22,12 +23,14 @@ export type RecordSelector = (record: StoredRecord) => SelectedRecord;
 
 const ownColumns = new Set(['id', 'created_at', 'updated_at']);
 
-/** Reads `-created_at,title`. Throws `400 unknown_column`. */
-export function readSort(plan: RecordPlan, sort: string | undefined): SortKey[] {
+/** Reads `-created_at,title`, and in a search `-@rank`. Throws `400 unknown_column`, and `400 validation` for a rank without a search. */
+export function readSort(plan: RecordPlan, sort: string | undefined, searched = false): SortKey[] {
   return namesIn(sort).map((name) => {
     const descending = name.startsWith('-');
     const column = descending ? name.slice(1) : name;
-    if (!ownColumns.has(column) && !plan.hasField(column)) failUnknown(plan, 'sort', column);
+    if (column === rankColumn) {
+      if (!searched) failValidation([{ field: 'sort', reason: `${rankColumn} needs a search` }]);
+    } else if (!ownColumns.has(column) && !plan.hasField(column)) failUnknown(plan, 'sort', column);
     if (plan.rows.isMany(column)) {
       failValidation([{ field: 'sort', reason: `"${column}" holds many values, which have no order` }]);
     }

@@ -4,27 +4,30 @@ import { quoteIdentifier } from '../../sql/quote.ts';
 import { type Numbering, numberingOf } from '../fields/autonumber.ts';
 import { pointsTo } from '../fields/kinds.ts';
 import { numberingTriggers } from './autonumber.ts';
+import { searchAttachments, searchIndexes } from '../search/index-of-words.ts';
 import type { Attached } from './attached.ts';
 import { linkReferences } from './links.ts';
 import { attachmentName, indexName, qualified, type TableName } from '../tables.ts';
 
 /** The parts of a definition that its table has. */
-export type TableDefinition = Pick<CollectionDefinition, 'fields' | 'indexes'>;
+export type TableDefinition = Pick<CollectionDefinition, 'fields' | 'indexes' | 'search'>;
 
 /** All constraints and indexes of a table, besides those of its id. */
-export function attachments(table: TableName, { fields, indexes }: TableDefinition): Attached[] {
+export function attachments(table: TableName, { fields, indexes, search }: TableDefinition): Attached[] {
   return [
     ...fields.flatMap((field) => fieldAttachments(table, field)),
     ...indexes.map((index) => indexAttachment(table, index)),
+    ...searchAttachments(table, { fields, search }),
   ];
 }
 
 /** The number of indexes that a table has, without that of its id. */
-export function countIndexes({ fields, indexes }: TableDefinition): number {
+export function countIndexes({ fields, indexes, search }: TableDefinition): number {
   const numbered = fields.filter((field) => numberingOf(field) !== undefined);
   // A table of links has one of its own.
   const links = fields.filter((field) => field.many === true && pointsTo(field) !== undefined);
-  return fields.filter(hasIndex).length + numbered.length + indexes.length + links.length;
+  return fields.filter(hasIndex).length + numbered.length + indexes.length + links.length +
+    searchIndexes({ fields, search });
 }
 
 /** True when a field has an index, a unique one included. */

@@ -11,7 +11,10 @@ import { attachments, type TableDefinition } from './attachments.ts';
 export type Renames = ReadonlyMap<string, string>;
 
 /** The definition with new names. */
-export function withNewNames({ fields, indexes }: TableDefinition, renames: Renames): TableDefinition {
+export function withNewNames(
+  { fields, indexes, search }: TableDefinition,
+  renames: Renames,
+): TableDefinition {
   const current = (name: string) => renames.get(name) ?? name;
   return {
     fields: fields.map((field) => {
@@ -20,6 +23,7 @@ export function withNewNames({ fields, indexes }: TableDefinition, renames: Rena
       return { ...field, name: current(field.name), ...numbering };
     }),
     indexes: indexes.map((index) => ({ ...index, fields: index.fields.map(current) })),
+    search,
   };
 }
 

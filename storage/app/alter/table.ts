@@ -17,7 +17,7 @@ import { attachments, type TableDefinition } from './attachments.ts';
 export async function createTable(
   sql: Sql,
   table: TableName,
-  { kind, fields, indexes }: Pick<CollectionDefinition, 'kind'> & TableDefinition,
+  { kind, fields, indexes, search }: Pick<CollectionDefinition, 'kind'> & TableDefinition,
 ): Promise<void> {
   const name = qualified(table);
   const primary = quoteIdentifier(attachmentName('primary', table.collection, 'id'));
@@ -27,7 +27,7 @@ export async function createTable(
     '"created_at" timestamptz(3) not null',
     '"updated_at" timestamptz(3) not null',
   ];
-  const attached = attachments(table, { fields, indexes }).map(({ add }) => add);
+  const attached = attachments(table, { fields, indexes, search }).map(({ add }) => add);
   await sql.unsafe([`create table ${name} (${columns.join(', ')})`, ...attached].join('; '));
 }
 

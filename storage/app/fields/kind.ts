@@ -23,7 +23,8 @@ export type FieldSetting =
   | 'cascade_delete'
   | 'unique'
   | 'index'
-  | 'autonumber';
+  | 'autonumber'
+  | 'search';
 
 /** A wrong member of a declaration. */
 export interface SettingFault {

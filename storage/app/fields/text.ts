@@ -5,5 +5,6 @@ import { readString, stringKind } from './strings.ts';
 /** Text of any length. */
 export const text: Kind = {
   ...stringKind,
+  settings: [...stringKind.settings, 'search'],
   reader: (field) => (value) => readString(value, field),
 };

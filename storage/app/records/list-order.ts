@@ -7,10 +7,14 @@ export interface SortKey {
   descending: boolean;
 }
 
-/** The order of a list. `withSnapshot` adds a last column with the snapshot that the statement saw. */
+/**
+ * The order of a list. `withSnapshot` adds a last column with the snapshot that the statement saw. `ranked`
+ * makes a list of the newest candidates only, and adds their rank as the last column.
+ */
 export interface ListShape {
   sort: readonly SortKey[];
   withSnapshot: boolean;
+  ranked?: { rank: string; candidates: string } | undefined;
 }
 
 /** A place in the order of a list: the values of the sort keys of a record as they are sent to PostgreSQL, and its id. */

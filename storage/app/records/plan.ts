@@ -12,6 +12,7 @@ import type { RowWeight } from './row-budget.ts';
 import { RecordRows } from './rows.ts';
 import { recordAlias, type Where } from './restriction.ts';
 import { differsSql } from './difference.ts';
+import { newestSql, rankColumn, type SearchPlan, searchPlan } from '../search/record-search.ts';
 import { setUpdatedAt } from './updated-at.ts';
 import { snapshotColumn } from '../../sql/snapshot.ts';
 import { type Statement, Statements } from '../../connections/statements.ts';
@@ -67,6 +68,8 @@ export class RecordPlan {
   readonly #filteredCounts = new Statements(countText);
   readonly #aggregates = new Statements(countText);
   readonly #constraints: ReadonlyMap<string, readonly string[]>;
+  /** Undefined when no field is searched. */
+  readonly search: SearchPlan | undefined;
 
   constructor(schema: string, definition: CollectionDefinition) {
     const { id, kind, fields, version } = definition;
@@ -84,6 +87,7 @@ export class RecordPlan {
       .join();
     this.#positions = new Map(fields.map(({ name }, position) => [name, position]));
     this.#constraints = constraintFields(definition);
+    this.search = searchPlan(schema, definition);
     this.#insert = always(this.#comment + this.#insertText());
     this.#selectOne = always(
       `${this.#comment}select ${this.columns} from ${this.#records} where "id" = $1::uuid`,
@@ -133,12 +137,12 @@ export class RecordPlan {
   /**
    * Counts the records that a condition is true of, or all. The second column is the snapshot that the statement saw.
    */
-  count(where: string, isAdHoc: boolean): Statement {
+  count(where: string, isAdHoc: boolean, isRanked = false): Statement {
     const condition = where === '' ? '' : ` where ${where}`;
+    const from = isRanked ? newestSql(this.#records, where) : `${this.#records}${condition}`;
     return (isAdHoc ? this.#filteredCounts : this.#counts).of(
-      where,
-      () =>
-        `${this.#comment}select count(*)::double precision, ${snapshotColumn} from ${this.#records}${condition}`,
+      from,
+      () => `${this.#comment}select count(*)::double precision, ${snapshotColumn} from ${from}`,
     );
   }
 
@@ -166,19 +170,24 @@ export class RecordPlan {
 
   /**
    * Selects a page of records: the parameters of the condition, then limit and offset. The keys name existing columns.
-   * Ad-hoc conditions are cached apart, so that they do not evict the others.
+   * Ad-hoc conditions are cached apart, so that they do not evict the others. With a rank, that is the last column.
    */
-  list({ sort, withSnapshot }: ListShape, where: Where, isAdHoc: boolean): Statement {
-    const order = orderBy(sort, (column) => this.rows.expression(column));
+  list({ sort, withSnapshot, ranked }: ListShape, where: Where, isAdHoc: boolean): Statement {
+    const order = orderBy(
+      sort,
+      (column) => column === rankColumn && ranked !== undefined ? ranked.rank : this.rows.expression(column),
+    );
+    const from = ranked === undefined ? this.#records : newestSql(this.#records, ranked.candidates);
     const condition = where.text === '' ? '' : ` where ${where.text}`;
     const limit = where.params.length + 1;
-    const columns = withSnapshot ? `${this.columns}, ${snapshotColumn}` : this.columns;
+    const last = withSnapshot ? `, ${snapshotColumn}` : ranked === undefined ? '' : `, ${ranked.rank}`;
+    const columns = this.columns + last;
     return (isAdHoc ? this.#filteredLists : this.#lists).of(
-      `${withSnapshot ? '+' : ''}${order}${condition}`,
+      `${withSnapshot ? '+' : ''}${from}${order}${condition}`,
       () =>
         // In a subselect, so that only the instants of the page become texts, not those of all rows that are sorted for
         // it.
-        `${this.#comment}select ${columns} from (select * from ${this.#records}${condition} ` +
+        `${this.#comment}select ${columns} from (select * from ${from}${condition} ` +
         `order by ${order} limit $${limit}::bigint offset $${limit + 1}::bigint) ` +
         `as ${quoteIdentifier(recordAlias)} order by ${order}`,
     );

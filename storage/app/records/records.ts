@@ -4,6 +4,13 @@ import { type RowBudget, type RowMemory, selectWithin } from './row-budget.ts';
 import type { Sql } from '../../connections/pool.ts';
 import { type ListPosition, type ListShape, rangesAfter } from './list-order.ts';
 import type { RecordPlan, StoredRecord } from './plan.ts';
+import {
+  bothOf,
+  listColumns,
+  type RecordSelection,
+  replanned,
+  selectedWhere,
+} from '../search/searched-selection.ts';
 import { selectRows } from '../../sql/rows.ts';
 import {
   type Restriction,
@@ -30,15 +37,8 @@ export interface ChangedFields {
   values: readonly (StoredValue | null)[];
 }
 
-/** The records that a list selects from. */
-export interface RecordSelection {
-  restrictions: readonly Restriction[];
-  /** True when a caller wrote one of the restrictions, so that there is no bound on how many there are. */
-  isAdHoc: boolean;
-}
-
 /** A slice of the selection. */
-export interface RecordSlice extends ListShape {
+export interface RecordSlice extends Omit<ListShape, 'ranked'> {
   limit: number;
   offset: number;
   /** The position that the slice begins after; the start of the list when left out. */
@@ -57,6 +57,8 @@ export interface ListedRecords {
   /** True when further records come after them. */
   hasMore: boolean;
   snapshot: string | undefined;
+  /** The rank of the last record in a search. */
+  lastRank: number | undefined;
 }
 
 /** A record, and whether it passes a restriction. */
@@ -146,36 +148,38 @@ export async function deleteRecord(
 export async function selectSlice(
   sql: Sql,
   plan: RecordPlan,
-  { restrictions, isAdHoc }: RecordSelection,
+  selection: RecordSelection,
   { sort, withSnapshot, limit, offset, after, maxBytes, memory }: RecordSlice,
 ): Promise<ListedRecords> {
-  const where = whereSql(restrictions, 1);
+  const { where, rank } = selectedWhere(plan, selection);
   const budget: RowBudget & { rows: number } = { left: maxBytes, memory, rows: limit };
   const rows: unknown[][] = [];
-  const place = { columnSql: plan.rows.columnSql, firstParameter: 1 + where.params.length };
+  const ranked = selection.isRanked === true && rank !== undefined
+    ? { rank, candidates: where.text }
+    : undefined;
+  const columnSql = listColumns(plan, rank);
+  const place = { columnSql, firstParameter: 1 + where.params.length };
   for (const range of after === undefined ? [nothing] : rangesAfter(sort, after, place)) {
     if (budget.hasMore === true) break;
-    const condition = bothOf(where, range);
-    const statement = plan.list({ sort, withSnapshot }, condition, isAdHoc);
+    const condition = ranked === undefined
+      ? bothOf(where, range)
+      : { text: range.text, params: [...where.params, ...range.params] };
+    const statement = plan.list({ sort, withSnapshot, ranked }, condition, selection.isAdHoc);
     // One more, which is not kept: it tells whether the list goes on.
     const params = [...condition.params, budget.rows + 1, offset];
-    rows.push(...await selectWithin(sql, statement, { params, budget }));
+    rows.push(...await selectWithin(sql, replanned(statement, selection), { params, budget }));
   }
   const snapshot = withSnapshot ? rows[0]?.at(-1) : undefined;
+  const lastRank = ranked === undefined ? undefined : Number(rows.at(-1)?.at(-1));
   return {
     records: rows.map((row) => plan.record(row)),
     hasMore: budget.hasMore === true,
     snapshot: typeof snapshot === 'string' ? snapshot : undefined,
+    lastRank,
   };
 }
 
 const nothing: Where = { text: '', params: [] };
-
-/** The conjunction of two conditions, whose parameters follow each other. */
-function bothOf(one: Where, other: Where): Where {
-  const texts = [one.text, other.text].filter((text) => text !== '');
-  return { text: texts.join(' and '), params: [...one.params, ...other.params] };
-}
 
 /** A number of records, and the snapshot of the statement that counted them. */
 export interface CountedRecords {
@@ -191,9 +195,10 @@ export interface CountStatement {
 }
 
 /** The statement that counts the selected records. */
-export function countStatement(plan: RecordPlan, { restrictions, isAdHoc }: RecordSelection): CountStatement {
-  const { text, params } = whereSql(restrictions, 1);
-  return { ...plan.count(text, isAdHoc), params };
+export function countStatement(plan: RecordPlan, selection: RecordSelection): CountStatement {
+  const { text, params } = selectedWhere(plan, selection).where;
+  const { isAdHoc, isRanked } = selection;
+  return { ...replanned(plan.count(text, isAdHoc, isRanked), selection), params };
 }
 
 /** Runs a count. */

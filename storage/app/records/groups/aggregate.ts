@@ -5,7 +5,7 @@ import { quoteIdentifier } from '../../../sql/quote.ts';
 import type { Comparable, Kind } from '../../fields/kind.ts';
 import { kinds } from '../../fields/kinds.ts';
 import type { RecordPlan } from '../plan.ts';
-import type { RecordSelection } from '../records.ts';
+import type { RecordSelection } from '../../search/searched-selection.ts';
 import { recordAlias, whereSql } from '../restriction.ts';
 import { type RowBudget, selectWithin } from '../row-budget.ts';
 
