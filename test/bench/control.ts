@@ -53,15 +53,25 @@ export async function untilRested(dataDir: string): Promise<void> {
 }
 
 /** Runs statements on the control database, as the provisioner. */
-export async function onControl(dataDir: string, work: (sql: postgres.Sql) => Promise<void>): Promise<void> {
+export function onControl(dataDir: string, work: Work): Promise<void> {
+  return onDatabase(dataDir, provisioner, work);
+}
+
+/** Statements on a connection. */
+type Work = (sql: postgres.Sql) => Promise<void>;
+
+/** Runs statements on a database, as the provisioner. */
+export async function onDatabase(dataDir: string, database: string, work: Work): Promise<void> {
   const password = derivePassword(await masterKeyOf(dataDir), provisioner);
-  const sql = postgres({
-    ...endpointOf(dataDir),
-    database: provisioner,
-    username: provisioner,
-    password,
-    max: 1,
-  });
+  await onEndpoint({ ...endpointOf(dataDir), database, username: provisioner, password }, work);
+}
+
+/** Runs statements where this access leads, on one connection. */
+export async function onEndpoint(
+  { host, port, database, username, password }: Access,
+  work: Work,
+): Promise<void> {
+  const sql = postgres({ host, port, database, username, password, max: 1 });
   try {
     await work(sql);
   } finally {

@@ -14,6 +14,7 @@ import { benchHonest } from './honest.ts';
 import { benchHooks } from './hooks.ts';
 import { benchCountedList, benchDeepList, benchFilteredList, benchRule } from './narrowed.ts';
 import { benchLogins } from './logins.ts';
+import { benchMembership } from './membership.ts';
 import { benchNeighbours } from './neighbours.ts';
 import { benchPolicies } from './policies.ts';
 import { report } from './report.ts';
@@ -60,6 +61,7 @@ const benches: Record<string, () => Promise<Findings>> = {
   create: () => benchCreate(pace),
   list: () => benchList(pace),
   rule: () => benchRule(pace),
+  'rule-membership': () => benchMembership(pace),
   'list-filtered': () => benchFilteredList(pace),
   'list-counted': () => benchCountedList(pace),
   'list-deep': () => benchDeepList(pace),
