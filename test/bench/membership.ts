@@ -47,10 +47,6 @@ export async function benchMembership(pace: Pace): Promise<Findings> {
     const generator = startGenerator();
     try {
       const sides = { ours: side('members', 'issues'), yardstick: side('owners', 'owned') };
-      if (process.env.HOLD) {
-        console.log(server.dataDir, tokens[0]);
-        await new Promise((r) => setTimeout(r, Number(process.env.HOLD)));
-      }
       const comparison = await compare(generator, sides, pace);
       return {
         bench: 'rule-membership',

@@ -81,3 +81,21 @@ export function mayTakeLong(test: Test): boolean {
 export function testColumns(test: Test): ColumnTerm[] {
   return test.kind === 'empty' ? [test.term] : [test.left, test.right].filter(isColumn);
 }
+
+/** The number of tests of related records in a residue. */
+export function countRelated(residue: GroupedResidue): number {
+  switch (residue.kind) {
+    case 'constant':
+      return 0;
+    case 'and':
+    case 'or':
+      return residue.parts.reduce((sum, part) => sum + countRelated(part), 0);
+    case 'compare':
+    case 'empty':
+      return testColumns(residue).some(({ hops }) => hops.length > 0) ? 1 : 0;
+    case 'related':
+      return 1;
+    case 'some':
+      return 1 + countRelated(residue.part);
+  }
+}

@@ -6,6 +6,7 @@ import type { ColumnTerm, Reach } from '../condition.ts';
 import type { Residue, Some, Test } from '../fold.ts';
 import type { FilterSource } from '../source.ts';
 import {
+  countRelated,
   type GroupedResidue,
   groupRelatedTests,
   mayTakeLong,
@@ -13,6 +14,7 @@ import {
   type RelatedTests,
   testColumns,
 } from './related-tests.ts';
+import { pinnedColumn } from './pinned.ts';
 import { type BoundParameters, type ColumnWriter, comparisonSql } from './comparison.ts';
 
 /** The position of the text in its statement. */
@@ -77,23 +79,6 @@ export function toSql(
   return { text, params: parameters.params };
 }
 
-function countRelated(residue: GroupedResidue): number {
-  switch (residue.kind) {
-    case 'constant':
-      return 0;
-    case 'and':
-    case 'or':
-      return residue.parts.reduce((sum, part) => sum + countRelated(part), 0);
-    case 'compare':
-    case 'empty':
-      return testColumns(residue).some(({ hops }) => hops.length > 0) ? 1 : 0;
-    case 'related':
-      return 1;
-    case 'some':
-      return 1 + countRelated(residue.part);
-  }
-}
-
 function write(residue: GroupedResidue, context: Context): string {
   switch (residue.kind) {
     case 'constant':
@@ -112,11 +97,26 @@ function write(residue: GroupedResidue, context: Context): string {
 }
 
 /** Writes the search for one of many related records: one that passes, or negated, one that does not. */
-function writeSome({ reach, part, negated }: Some<Test | RelatedTests>, context: Context): string {
+function writeSome(some: Some<Test | RelatedTests>, context: Context): string {
+  const { reach, part, negated } = some;
+  const pinned = context.guard === undefined ? pinnedColumn(some, context.aliases.length) : undefined;
+  if (pinned !== undefined) return writePinned(some, pinned, context);
   const { from, alias } = joinReach(reach, context);
   const inside = write(part, { ...context, aliases: [...context.aliases, alias] });
   const found = `exists (select ${from} and ${negated ? `(${inside}) is not true` : inside})`;
   return `${negated ? 'not ' : ''}${context.joins ? found : `(${found}) is true`}`;
+}
+
+function writePinned(
+  { reach: { source, level }, part }: Some<Test | RelatedTests>,
+  { column, by }: { column: string; by: string },
+  context: Context,
+): string {
+  const joined: Joined = { tables: [], ties: [], alias: aliasAt(context.aliases, level) };
+  const named = nameIn(joined.alias, column);
+  addTable(joined, source, context);
+  const inside = write(part, { ...context, aliases: [...context.aliases, joined.alias] });
+  return `(${named} = any(array(select ${nameIn(joined.alias, by)} ${fromClause(joined)} and ${inside})))`;
 }
 
 function writeTest(test: Test, context: Context): string {
