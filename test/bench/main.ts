@@ -19,6 +19,7 @@ import { benchNeighbours } from './neighbours.ts';
 import { benchPolicies } from './policies.ts';
 import { report } from './report.ts';
 import type { Pace } from './rounds.ts';
+import { benchSearch } from './search.ts';
 import { benchStart } from './start.ts';
 import { benchTenants } from './tenants.ts';
 import { benchTransfer } from './transfer.ts';
@@ -84,6 +85,7 @@ const benches: Record<string, () => Promise<Findings>> = {
   neighbours: () =>
     benchNeighbours({ isQuick: flags.quick, seconds: flags.quick ? 5 : 20, only: flags.only }),
   ...beside === undefined ? {} : { honest: () => benchHonest(pace, resolve(beside)) },
+  search: () => benchSearch({ rows: Number(flags.rows), rounds: Math.min(pace.rounds, 3) }),
   policies: () => benchPolicies({ workspaces: 1_000, rounds: pace.rounds }),
   start: () => benchStart({ starts: Number(flags.starts), fleet: Number(flags.fleet) }),
 };
