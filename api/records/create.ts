@@ -100,7 +100,7 @@ export async function createRehearsed(
 }
 
 /** The record as it would be stored. Throws what the create would throw, but for what only PostgreSQL knows. */
-async function previewCreate(
+export async function previewCreate(
   deps: Pick<EnrolDeps, 'newId'>,
   scope: RecordScope,
   { access, input, now, enrolment, newId }: RecordCreation,

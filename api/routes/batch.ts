@@ -14,7 +14,8 @@ import {
   optional,
   string,
 } from '../contract/schema.ts';
-import { record, senderOf } from './records.ts';
+import { senderOf } from './record-sender.ts';
+import { record } from './records.ts';
 
 const maximalWrites = 100;
 

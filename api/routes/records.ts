@@ -1,10 +1,6 @@
 // Records of a collection.
-import { requireStillAdmitted } from '../auth/sessions/still-admitted.ts';
-import type { Deps } from '../deps.ts';
 import { hookErrors } from '../hooks/errors.ts';
-import type { RecordCaller } from '../hooks/ports.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
-import type { RecordTarget } from '../records/collection.ts';
 import { aggregateRecords } from '../records/aggregate.ts';
 import { createRecord } from '../records/create.ts';
 import { getRecord, requireRecord } from '../records/get.ts';
@@ -12,7 +8,9 @@ import { listRecords } from '../records/list.ts';
 import { refuseSearch } from '../records/search/parameter.ts';
 import { removeRecord } from '../records/remove.ts';
 import { updateRecord } from '../records/update.ts';
-import { type RequestOrigin, route } from '../contract/route.ts';
+import { upsertRecord } from '../records/upsert/upsert.ts';
+import { route } from '../contract/route.ts';
+import { senderOf } from './record-sender.ts';
 import { admit } from '../rules/access.ts';
 import {
   array,
@@ -25,7 +23,6 @@ import {
   pageMembers,
   string,
 } from '../contract/schema.ts';
-import type { Principal } from '../scope.ts';
 
 /** The schema of a record. */
 export const record = object({
@@ -156,15 +153,33 @@ export const recordsCreate = route({
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records',
   summary: 'Creates a record.',
   scope: 'anyone',
+  query: object({
+    on_conflict: described(
+      optional(string({ min: 1, max: 1_000 })),
+      'A unique field, or the fields of a unique index, separated by commas: a record with the same values is updated.',
+    ),
+  }),
   body: fieldMap('Values of the fields, and optionally an `id`. A retry with the same `id` gets 409.'),
   status: 201,
   response: record,
+  otherResponses: { 200: record },
   errors: ['conflict', ...hookErrors],
   admit: ({ deps, target, principal, now, queryParameters }) =>
     admit(deps, target, 'create', { principal, now, query: queryParameters() }),
-  handle: ({ deps, target, admitted: access, body, principal, origin, now }) => {
+  handle: async (
+    { deps, target, admitted: access, body, query, principal, origin, now, overrides, ...rest },
+  ) => {
     const caller = senderOf({ deps, target, principal, origin });
-    return createRecord(deps, target, { access, input: body, origin, now, caller });
+    const creation = { access, input: body, origin, now, caller };
+    if (query.on_conflict === undefined) return await createRecord(deps, target, creation);
+    const asking = { principal, now, query: rest.queryParameters() };
+    const { record, isNew } = await upsertRecord(deps, target, {
+      ...creation,
+      onConflict: query.on_conflict,
+      admitUpdate: () => admit(deps, target, 'update', asking),
+    });
+    if (!isNew) overrides.status = 200;
+    return record;
   },
 });
 
@@ -222,15 +237,3 @@ export const recordsRemove = route({
     return removeRecord(deps, target, { access, id, now, caller });
   },
 });
-
-/** The sender of a write, as long as its token is valid. */
-export function senderOf(
-  { deps, target: { app }, principal, origin: { requestId } }: {
-    deps: Deps;
-    target: Pick<RecordTarget, 'app'>;
-    principal: Principal | null;
-    origin: RequestOrigin;
-  },
-): RecordCaller {
-  return { principal, requestId, requireStillAdmitted: () => requireStillAdmitted(deps, app, principal) };
-}

@@ -11,6 +11,8 @@ import {
   replanned,
   selectedWhere,
 } from '../search/searched-selection.ts';
+import { quoteIdentifier } from '../../sql/quote.ts';
+import { kindOf } from '../fields/kinds.ts';
 import { selectRows } from '../../sql/rows.ts';
 import {
   type Restriction,
@@ -219,4 +221,22 @@ export async function canPointTo(
   const { text, params } = targetCheckSql({ ...target, parameter: 1 }, 2);
   const [row] = await selectRows(sql, { text: `select ${text}` }, [value, ...params]);
   return row?.[0] === true;
+}
+
+/** The id of the record that has these values in unique fields; undefined when there is none, as for an empty one of them. */
+export async function selectIdByValues(
+  sql: Sql,
+  plan: RecordPlan,
+  wanted: readonly { position: number; value: StoredValue | null }[],
+): Promise<string | undefined> {
+  const params: StoredValue[] = [];
+  const conditions: string[] = [];
+  for (const { position, value } of wanted) {
+    const field = plan.fields[position]?.field;
+    if (field === undefined || value === null) return undefined;
+    conditions.push(`${quoteIdentifier(field.name)} = $${params.push(value)}${kindOf(field).cast}`);
+  }
+  const text = `select "id"::text from ${plan.table} where ${conditions.join(' and ')}`;
+  const [row] = await selectRows(sql, { text }, params);
+  return row === undefined ? undefined : String(row[0]);
 }
