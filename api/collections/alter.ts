@@ -1,7 +1,6 @@
 // Changes a collection: adds, drops and changes fields, or refuses the change as a whole.
 import { isDeepStrictEqual } from 'node:util';
 import { updateCollection } from '../../storage/app/collections.ts';
-import type { Connection } from '../../storage/connections/pool.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { renameColumns } from '../../storage/app/alter/rename.ts';
 import { alterTable } from '../../storage/app/alter/table.ts';
@@ -9,7 +8,7 @@ import type { Caller } from '../audit/actor.ts';
 import { failValidation } from '../errors.ts';
 import { failNoCollection } from '../target.ts';
 import { type CollectionResponse, showCollection } from './response.ts';
-import { withIndexesBuilt } from './build-indexes.ts';
+import { type BuiltIndexes, withIndexesBuilt } from './build-indexes.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { type ChangedCollection, checkChange, type CheckedChange } from './declaration/changed-definition.ts';
 import { fieldErrors } from './declaration/define.ts';
@@ -42,10 +41,10 @@ export async function alterCollection(
   const errors = fieldErrors(declared.fields);
   if (errors.length > 0) failValidation(errors);
   let refused: RefusedChange = { schema: app.schema, id, fields: declared.fields, indexes: [] };
-  const commit = (connection?: Connection) =>
+  const commit = (built?: BuiltIndexes) =>
     changeCollections(deps, app, {
       by,
-      ...(connection === undefined ? {} : { connection }),
+      ...(built === undefined ? {} : { connection: built.connection }),
       work: async ({ sql, schema, collections, audit }) => {
         const before = collections.get(id) ?? failNoCollection(id);
         const checked = checkChange(before, { declared, drop, collections });
@@ -59,7 +58,7 @@ export async function alterCollection(
           formerNames: new Map([...renames].map(([from, to]) => [to, from])),
         });
         await renameColumns(sql, table, { before, renames });
-        await alterTable(sql, table, { before: renamed, after, filled });
+        await alterTable(sql, table, { before: renamed, after, filled, built: built?.names });
         const changed = { id, ...after, now: by.now };
         await withinSizeLimit({ sql, schema }, () => updateCollection(sql, schema, changed));
         const definition = { ...before, ...after };

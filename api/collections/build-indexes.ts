@@ -10,11 +10,17 @@ import { lockBuilds, selectCollections } from '../../storage/app/collections.ts'
 import type { TableDefinition } from '../../storage/app/alter/attachments.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
-import { StorageError } from '../../storage/errors.ts';
+import { mayBeDone, StorageError } from '../../storage/errors.ts';
 import { ApiError } from '../errors.ts';
 import type { ChangeDeps } from './change.ts';
 
 const maxCommits = 5;
+
+/** Indexes that were built for a change, and the connection of the session that keeps others from changing tables. */
+export interface BuiltIndexes {
+  connection: Connection;
+  names: ReadonlySet<string>;
+}
 
 /** A change of one collection. */
 export interface BuildingChange<Result> {
@@ -24,8 +30,8 @@ export interface BuildingChange<Result> {
     before: CollectionDefinition,
     collections: ReadonlyMap<string, CollectionDefinition>,
   ) => TableDefinition;
-  /** Makes the change; on the given connection, when indexes were built for it. */
-  commit: (connection?: Connection) => Promise<Result>;
+  /** Makes the change, with the indexes that were built for it. */
+  commit: (built?: BuiltIndexes) => Promise<Result>;
 }
 
 /**
@@ -57,9 +63,10 @@ export async function withIndexesBuilt<Result>(
     const builds = buildsFor(new Map(found.map((collection) => [collection.id, collection])));
     await buildConcurrently(connection, table, builds);
     try {
-      return await withRetries(() => commit(connection));
+      return await withRetries(() => commit({ connection, names: new Set(builds.keys()) }));
     } catch (error) {
-      await dropBuilt(connection, table, builds);
+      // The change may have been made: then they are the collection's own.
+      if (!mayBeDone(error)) await dropBuilt(connection, table, builds);
       throw error;
     }
   });

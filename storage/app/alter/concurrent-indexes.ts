@@ -96,20 +96,19 @@ async function selectIndexes(
 const declared = /^_[ui]_/;
 
 /**
- * The statements that drop what interrupted builds have left on a table, and the wanted indexes that were built ahead.
+ * The statements that drop what interrupted builds have left on a table, and which of those that were built ahead are whole.
  */
 export async function foundIndexes(
   sql: Sql,
   table: TableName,
-  { old, wanted }: { old: readonly Attached[]; wanted: readonly Attached[] },
+  { old, built }: { old: readonly Attached[]; built: ReadonlySet<string> },
 ): Promise<{ strays: string[]; ready: ReadonlySet<string> }> {
   const known = new Set(old.map(({ name }) => name));
   const others = (await selectIndexes(sql, table)).filter(({ name }) =>
     !known.has(name) && declared.test(name)
   );
-  const names = new Set(wanted.map(({ name }) => name));
   const ready = new Set(
-    others.filter(({ name, is_valid }) => is_valid && names.has(name)).map(({ name }) => name),
+    others.filter(({ name, is_valid }) => is_valid && built.has(name)).map(({ name }) => name),
   );
   const strays = others.filter(({ name }) => !ready.has(name)).map(({ name }) =>
     `drop index ${quoteIdentifier(table.schema)}.${quoteIdentifier(name)}`

@@ -31,6 +31,16 @@ export async function createTable(
   await sql.unsafe([`create table ${name} (${columns.join(', ')})`, ...attached].join('; '));
 }
 
+/** A change of a table. */
+export interface TableChange {
+  before: TableDefinition;
+  after: TableDefinition;
+  /** The names of fields whose defaults the records get. */
+  filled: ReadonlySet<string>;
+  /** The names of indexes that were built ahead. */
+  built?: ReadonlySet<string> | undefined;
+}
+
 /**
  * Alters a table from one definition to another: its columns, their constraints and indexes. Kinds and targets never
  * change. The records that are there get the defaults of the `filled` fields, and the numbers of fields that number them.
@@ -40,7 +50,7 @@ export async function createTable(
 export async function alterTable(
   sql: Sql,
   table: TableName,
-  { before, after, filled }: { before: TableDefinition; after: TableDefinition; filled: ReadonlySet<string> },
+  { before, after, filled, built = new Set() }: TableChange,
 ): Promise<void> {
   const name = qualified(table);
   const old = attachments(table, before);
@@ -52,7 +62,7 @@ export async function alterTable(
     if (isOld.has(field.name) && !held.includes(field)) await fillEmpty(sql, table, field);
   }
   const [wasNumbered, isNumbered] = [before, after].map(({ fields }) => fields.filter(numberingOf));
-  const { strays, ready } = await foundIndexes(sql, table, { old, wanted });
+  const { strays, ready } = await foundIndexes(sql, table, { old, built });
   const statements = [
     ...strays,
     ...without(old, wanted).map(({ remove }) => remove).reverse(),
