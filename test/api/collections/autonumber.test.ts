@@ -113,6 +113,8 @@ describe('a number', () => {
       const changed = await own.admin.patch(`${records}/${id}`, { number: value });
       expect([changed.status, changed.body.message]).toEqual([400, `number: ${reason}`]);
     }
+    const raised = await own.admin.patch(`${records}/${id}`, { 'number+': 1 });
+    expect([raised.status, raised.body.message]).toEqual([400, expect.stringContaining(reason)]);
     const moved = await own.admin.patch(`${records}/${id}`, { team: 'b', title: 'x' });
     const message = 'cannot be changed: the records are numbered within it (number)';
     expect([moved.status, moved.body.errors]).toEqual([400, [{ path: 'team', code: 'invalid', message }]]);

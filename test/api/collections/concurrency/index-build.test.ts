@@ -9,6 +9,9 @@ import { type ApiResponse, expectOk } from '../../../harness/api.ts';
 import { type Scenario, scenario } from '../../../harness/scenario.ts';
 
 const records = 200_000;
+/** The machine may be slow. */
+const unbounded =
+  'set statement_timeout = 0; set transaction_timeout = 0; set idle_in_transaction_session_timeout = 0';
 const key = { name: 'key', kind: 'text' };
 const size = { name: 'size', kind: 'number' };
 
@@ -35,7 +38,8 @@ beforeEach(async () => {
     const schema = row?.schema ?? '';
     table = qualified({ schema, collection });
     owner = quoteIdentifier(ownerRole(schema));
-    await sql.unsafe(`set role ${owner}; insert into ${table} (id, key, size, created_at, updated_at)
+    await sql.unsafe(`set role ${owner}; ${unbounded}`);
+    await sql.unsafe(`insert into ${table} (id, key, size, created_at, updated_at)
       select gen_random_uuid(), 'a key of some length ' || n, n / 2, now(), now()
       from generate_series(1, ${records}) as n`);
   });
@@ -44,7 +48,7 @@ beforeEach(async () => {
 /** Runs statements as the owner of the table. */
 async function asOwner<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
   return await own.inDatabase(async (sql) => {
-    await sql.unsafe(`set role ${owner}`);
+    await sql.unsafe(`set role ${owner}; ${unbounded}`);
     return await work(sql);
   });
 }
