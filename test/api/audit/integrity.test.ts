@@ -55,6 +55,8 @@ it('audit.integrity: a workspace whose entry cannot be written is not made, and 
 
 it('audit.integrity: an app whose entry cannot be written is not made, nor its role and schema', async () => {
   const workspace = await createWorkspace(deps, { id: 'apps', name: 'Apps' }, by());
+  // It would make the next app ready.
+  await storage.upkeep.stop();
   const provisioner = storage.databases.provisioner(workspace.database);
   const state = () =>
     provisioner.run((sql) =>

@@ -172,7 +172,7 @@ describe('auth.lockout: failures', () => {
       sql`
         update workspace.lockouts set failed_at = array(
           select failure - make_interval(secs => ${age}) from unnest(failed_at) failure)
-        where subject = ${`user:${email}\n127.0.0.1`}`
+        where subject = ${`user:${email}\nloopback`}`
     );
     expect((await login('wrong one')).status).toBe(401);
     expect((await login(password)).status).toBe(status);

@@ -116,7 +116,7 @@ describe('auth.lockout', () => {
         await sql`select 1 from workspace.users where id = ${id} for update`;
         await sql`
           insert into workspace.lockouts (subject, failed_at, last_failed_at, locked_until)
-          values (${`user:${email}\n127.0.0.1`}, array[now()], now(), now() + interval '5 minutes')`;
+          values (${`user:${email}\nloopback`}, array[now()], now(), now() + interval '5 minutes')`;
       },
       () => as().post(`${own.path}/auth/users/login`, { email, password }),
     );
@@ -132,7 +132,7 @@ describe('auth.lockout', () => {
       (sql) =>
         sql`
           update workspace.lockouts set last_failed_at = now(), locked_until = now() + interval '5 minutes'
-          where subject = ${`ws:${own.id}:${email}\n127.0.0.1`}`,
+          where subject = ${`ws:${own.id}:${email}\nloopback`}`,
       () => login(password),
     );
     expectError(response, 429, 'too_many_requests');
