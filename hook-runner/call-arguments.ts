@@ -10,6 +10,7 @@ const isText: Check = (value) => typeof value === 'string' ? undefined : 'must b
 const isAnything: Check = () => undefined;
 const isObject: Check = (value) =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'must be an object';
+const isBoolean: Check = (value) => typeof value === 'boolean' ? undefined : 'must be true or false';
 const isNumber: Check = (value) =>
   typeof value === 'number' && Number.isFinite(value) ? undefined : 'must be a number';
 
@@ -56,6 +57,9 @@ const checks: Readonly<Record<keyof CallTable, readonly (readonly [name: string,
       page: isNumber,
       per_page: isNumber,
       cursor: isText,
+      expand: isText,
+      fields: isText,
+      skip_total: isBoolean,
     }),
   ]],
   'records.count': [['the collection', isText], ['the query', objectWith({}, { filter: isText })]],

@@ -48,6 +48,9 @@ export interface ListQuery {
   readonly page?: number;
   readonly per_page?: number;
   readonly cursor?: string;
+  readonly expand?: string;
+  readonly fields?: string;
+  readonly skip_total?: boolean;
 }
 
 /** The records that are counted; all without a filter. */

@@ -32,6 +32,8 @@ interface HookRecord<C extends string = string> {
   readonly fields: FieldsOf<C>;
   readonly created_at: string;
   readonly updated_at: string;
+  /** Related records, where `expand` of a list has asked for them. */
+  readonly expand?: Readonly<Record<string, HookRecord | readonly HookRecord[] | null>>;
 }
 
 /** The caller on whose behalf a handler runs. */
@@ -146,24 +148,6 @@ declare class AppError extends Error {
   readonly errors: readonly Pick<FieldError, 'path' | 'code' | 'message'>[];
 }
 
-/** A page of records. `next_cursor` is the `cursor` of the next page, and null at the end. */
-interface HookRecordPage<C extends string = string> {
-  readonly items: HookRecord<C>[];
-  readonly page: number;
-  readonly per_page: number;
-  readonly total_items: number;
-  readonly total_pages: number;
-  readonly next_cursor: string | null;
-}
-
-/** The values that make a group, and results by the names of the functions: `'sum(total)'`. Null without any value. */
-interface HookAggregate {
-  readonly group: Readonly<Record<string, Json>>;
-  readonly count: number;
-  readonly [sumOrAverage: `${'sum' | 'avg'}(${string})`]: number | null;
-  readonly [leastOrGreatest: `${'min' | 'max'}(${string})`]: number | string | null;
-}
-
 /** A stored file, without its content. Its time is in RFC 3339. */
 interface HookFile {
   readonly id: string;
@@ -197,9 +181,7 @@ declare const $app: {
     findOne<C extends CollectionName>(collection: C, id: string): Promise<HookRecord<C> | null>;
     list<C extends CollectionName>(
       collection: C,
-      query?: Partial<
-        Record<'filter' | 'search' | 'sort' | 'cursor', string> & Record<'page' | 'per_page', number>
-      >,
+      query?: HookListQuery,
     ): Promise<HookRecordPage<C>>;
     /** The number of records, or of those that pass a filter. */
     count(collection: CollectionName, query?: { filter?: string }): Promise<number>;

@@ -45,11 +45,16 @@ const handlers: Handlers = {
     const get = (memory: PageMemory) => getRecord(deps, target, { access, id, memory });
     return await withPageMemory(deps, app.workspace.id, get).catch(nullIfNotFound);
   },
-  'records.list': ({ deps, app }, coll, { page, per_page, ...query }) => {
+  'records.list': ({ deps, app }, coll, { page, per_page, skip_total, ...query }) => {
     const access = unboundedAccess('list', deps.now());
     refuseBadPage({ page, per_page });
     const target = targetOf(app, coll);
-    const asked = { ...query, access, page: toPageRequest({ page, per_page }), maxBytes: maxListBytes };
+    const asked = {
+      ...query,
+      access,
+      page: toPageRequest({ page, per_page, skip_total }),
+      maxBytes: maxListBytes,
+    };
     return withPageMemory(
       deps,
       app.workspace.id,

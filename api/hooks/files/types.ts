@@ -6,6 +6,7 @@ import { shownFields, usersCollection, usersId } from '../../../storage/workspac
 
 const declarations = new URL('../../../hook-runner/hooks.d.ts', import.meta.url);
 const numbers = new URL('../../../hook-runner/numbers.d.ts', import.meta.url);
+const lists = new URL('../../../hook-runner/lists.d.ts', import.meta.url);
 const modifiers = new URL('../../../hook-runner/modifiers.d.ts', import.meta.url);
 const globals = new URL('../../../hook-runner/globals.d.ts', import.meta.url);
 
@@ -19,6 +20,7 @@ export async function declareTypes(app: AppDefinition): Promise<string> {
   const collections = [...app.collections.values(), usersCollection(app)];
   return `${await readFile(declarations, 'utf8')}
 ${await readFile(numbers, 'utf8')}
+${await readFile(lists, 'utf8')}
 ${await readFile(modifiers, 'utf8')}
 /** The collections of this app. */
 interface HookCollections {

@@ -29,11 +29,12 @@ export function readTexts<Name extends string>(
 
 /** The query of a list of records. */
 export function readListQuery(given: unknown): CallTable['records.list']['args'][1] {
-  const { page, per_page } = readMembers(given);
+  const { page, per_page, skip_total } = readMembers(given);
   return {
-    ...readTexts(given, ['filter', 'search', 'sort', 'cursor']),
+    ...readTexts(given, ['filter', 'search', 'sort', 'cursor', 'expand', 'fields']),
     ...(page === undefined ? {} : { page: readNumber(page) }),
     ...(per_page === undefined ? {} : { per_page: readNumber(per_page) }),
+    ...(skip_total === undefined ? {} : { skip_total: readBoolean(skip_total) }),
   };
 }
 

@@ -37,6 +37,28 @@ describe('$app', () => {
     expect(value).toEqual([{ title: 'two', state: 'a' }, 1, 5, 'two', null]);
   });
 
+  it('lists related records, some of the fields, or without counting', async () => {
+    const define = (id: string, fields: unknown[]) =>
+      app.admin.post(`${app.path}/collections`, { schema: { id, kind: 'base', fields } });
+    expectOk(await define('authors', [{ name: 'name', kind: 'text' }]));
+    const author = { name: 'author', kind: 'relation', target: 'authors' };
+    expectOk(await define('essays', [{ name: 'title', kind: 'text' }, author]));
+    const { value } = await run(`
+      const { id } = await $app.records.create('authors', { name: 'Ada' });
+      for (const title of ['a', 'b']) await $app.records.create('essays', { title, author: id });
+      const essays = await $app.records.list('essays', { expand: 'author', fields: 'title', sort: 'title', skip_total: true });
+      const authors = await $app.records.list('authors', { expand: 'essays_via_author' });
+      return [essays.total_items, essays.items.map((one) => [Object.keys(one), one.fields, one.expand.author.fields.name]),
+        authors.items[0].expand.essays_via_author.map((one) => one.fields.title)];`);
+    const shown = ['fields', 'expand'];
+    expect(value).toEqual([-1, [[shown, { title: 'a' }, 'Ada'], [shown, { title: 'b' }, 'Ada']], ['a', 'b']]);
+    expect((await run(`await $app.records.list('essays', { expand: 'nope' });`)).error.code).toBe(
+      'unknown_column',
+    );
+    expect((await run(`await $app.records.list('essays', { skip_total: 1 });`)).error.message)
+      .toContain('skip_total must be true or false');
+  });
+
   it('throws what the API refuses', async () => {
     expect((await run(`await $app.records.create('posts', {});`)).error)
       .toEqual({ code: 'validation', message: 'title: is required' });
