@@ -3,7 +3,8 @@ import { type EventNameOf, hookEvents } from '../../hook-runner/events.ts';
 import type { EventInvocation, InvocationResult } from '../../hook-runner/protocol.ts';
 import type { HookRecord } from '../../hook-runner/calls.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
-import { ApiError, fail, fieldsError } from '../errors.ts';
+import { findRounded } from '../../storage/sql/exact-number.ts';
+import { ApiError, fail, failValidation, fieldsError } from '../errors.ts';
 import type { AppHooks } from './app-hooks.ts';
 import type { AppWriteHooks, HookedWrite, WriteHooks } from './ports.ts';
 import type { Registrations, WriteEvents } from './registrations.ts';
@@ -56,6 +57,7 @@ async function ask(
   });
   switch (result.outcome) {
     case 'done':
+      refuseRounded(write, result.changes);
       return Object.keys(result.changes).length === 0 ? undefined : result.changes;
     case 'veto':
       if (result.fault !== null) hooks.log.addFaults([result.fault], requestId);
@@ -68,6 +70,14 @@ async function ask(
     case 'http_error':
       return fail('hook_error', 'the hook responded as a route');
   }
+}
+
+/** A hook that copies JSON as text rounds numbers that a double cannot hold, without a word. */
+function refuseRounded({ record }: HookedWrite, changes: Readonly<Record<string, unknown>>): void {
+  const field = findRounded(record.fields, changes);
+  if (field === undefined) return;
+  const reason = 'the hook has rounded this number; copy it by { ...value }, or make it with JSON.rawJSON';
+  failValidation([{ field, reason }]);
 }
 
 function vetoError({ message, field }: Extract<InvocationResult, { outcome: 'veto' }>): ApiError {

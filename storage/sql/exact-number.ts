@@ -49,6 +49,24 @@ export function toDouble(value: number | ExactNumber): number {
   return typeof value === 'number' ? value : Number(value.rawJSON);
 }
 
+/**
+ * The path to the first number that is exact in one value of JSON and rounded to a double in the other, as after
+ * `JSON.parse(JSON.stringify(value))`; undefined when there is none.
+ */
+export function findRounded(exact: unknown, other: unknown, path = ''): string | undefined {
+  if (JSON.isRawJSON(exact)) return other === Number(exact.rawJSON) ? path : undefined;
+  if (!isContainer(exact) || !isContainer(other)) return undefined;
+  for (const [name, value] of Object.entries(exact)) {
+    const found = findRounded(value, Reflect.get(other, name), path === '' ? name : `${path}.${name}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
 /** Compares two numbers by all of their digits: negative, zero or positive; NaN is unordered. */
 export function compareNumbers(left: number | ExactNumber, right: number | ExactNumber): number {
   return compareTexts(textOf(left), textOf(right));

@@ -12,6 +12,8 @@ const before = {
   replace: (e) => { e.record.fields.meta = { id: JSON.rawJSON('12345678901234567891') }; },
   calculate: (e) => { e.record.fields.meta.id = e.record.fields.meta.id + 1; },
   clone: (e) => { e.record.fields.meta = structuredClone(e.record.fields.meta); },
+  reparse: (e) => { e.record.fields.meta = JSON.parse(JSON.stringify(e.record.fields.meta)); },
+  part: (e) => { e.record.fields.meta = { ...e.record.fields.meta, list: JSON.parse(JSON.stringify(e.record.fields.meta.list)) }; },
   tiny: (e) => { e.record.fields.meta = [JSON.rawJSON('1e-400')]; },
   whole: (e) => { e.record.fields.count = JSON.rawJSON('${big}'); },
   types: (e) => {
@@ -72,6 +74,8 @@ it('a hook makes one with JSON.rawJSON, and reads its text', async () => {
 it.each([
   ['calculate', 'hook_veto', 'Cannot convert object to primitive value'],
   ['clone', 'hook_veto', 'could not be cloned'],
+  ['reparse', 'validation', 'meta.id: the hook has rounded this number'],
+  ['part', 'validation', 'meta.list.0: the hook has rounded this number'],
   ['tiny', 'validation', 'range of a double'],
   ['whole', 'validation', 'a double can hold'],
 ])('what would change a digit is refused: %s', async (title, code, message) => {
