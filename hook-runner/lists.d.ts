@@ -1,6 +1,6 @@
 // What `$app.records` reads of many records at once. Served after `hooks.d.ts` at GET …/hooks/types.
 
-/** The query of a list, as in requests. With `fields`, records have no other members; with `skip_total`, totals are -1. */
+/** The query of a list, as in requests. With `fields`, records have no others of theirs; with `skip_total`, totals are -1. */
 interface HookListQuery {
   readonly filter?: string;
   readonly search?: string;

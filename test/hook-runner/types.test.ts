@@ -8,7 +8,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hookEvents } from '../../hook-runner/events.ts';
 import { startRunner } from './runner.ts';
 
-const declarations = fileURLToPath(new URL('../../hook-runner/hooks.d.ts', import.meta.url));
+const declarations = ['hooks', 'numbers', 'lists', 'modifiers'].map((name) =>
+  fileURLToPath(new URL(`../../hook-runner/${name}.d.ts`, import.meta.url))
+);
+/** What is served at GET …/hooks/types before the app's own collections. */
+const readDeclarations = async () =>
+  (await Promise.all(declarations.map((file) => readFile(file, 'utf8')))).join('\n');
 
 describe('the types for authors of hooks', () => {
   let folder: string;
@@ -23,7 +28,7 @@ interface HookProfiles {
   members: true;
 }
 `;
-    await writeFile(join(folder, 'hooks.d.ts'), await readFile(declarations, 'utf8') + own);
+    await writeFile(join(folder, 'hooks.d.ts'), await readDeclarations() + own);
     const compilerOptions = {
       types: ['./hooks.d.ts'],
       lib: ['esnext', 'dom', 'dom.iterable', 'deno.window'],
@@ -51,7 +56,7 @@ interface HookProfiles {
   };
 
   it('gives the handlers of each event the type that its row in the table says', async () => {
-    const text = await readFile(declarations, 'utf8');
+    const text = await readDeclarations();
     for (const { register, when, hasPrevious } of Object.values(hookEvents)) {
       const [, handler] =
         new RegExp(`function ${register}<[^(]*\\([^)]*handler: ([^)]*?),?\\s*\\)`).exec(text) ?? [];
@@ -62,7 +67,7 @@ interface HookProfiles {
   });
 
   it('declares exactly what the runner adds', async () => {
-    const text = await readFile(declarations, 'utf8');
+    const text = await readDeclarations();
     const declared = [...text.matchAll(/^declare (?:function|const|class) ([$\w]+)/gm)].map(([, name]) =>
       name
     );

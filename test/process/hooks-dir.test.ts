@@ -29,8 +29,7 @@ afterAll(async () => {
 const served = async () => (await master.get(`${app}/custom/hi`)).status;
 const expectKept = async (folder: string) => {
   expect(await readFile(join(dir, 'acme/shop/hi.js'), 'utf8')).toBe(source);
-  const lines = server.output.filter((line) => line.includes('hook_files_kept'));
-  expect(lines.map((line) => JSON.parse(line).folder)).toContain(join(dir, folder));
+  await server.line(`"hook_files_kept","folder":"${join(dir, folder)}"`);
 };
 
 it('is left as it is when an app is deleted and when its workspace is: the hooks are unloaded', async () => {

@@ -50,7 +50,7 @@ describe('$app', () => {
       const authors = await $app.records.list('authors', { expand: 'essays_via_author' });
       return [essays.total_items, essays.items.map((one) => [Object.keys(one), one.fields, one.expand.author.fields.name]),
         authors.items[0].expand.essays_via_author.map((one) => one.fields.title)];`);
-    const shown = ['fields', 'expand'];
+    const shown = ['id', 'collection', 'fields', 'expand'];
     expect(value).toEqual([-1, [[shown, { title: 'a' }, 'Ada'], [shown, { title: 'b' }, 'Ada']], ['a', 'b']]);
     expect((await run(`await $app.records.list('essays', { expand: 'nope' });`)).error.code).toBe(
       'unknown_column',

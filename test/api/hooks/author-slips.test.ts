@@ -103,7 +103,8 @@ describe('a slip of an author', () => {
     }],
     ['/undefined', { value: null }],
     ['/limit', {
-      told: 'TypeError: records.list: the query: limit is none of filter, sort, page, per_page, cursor',
+      told: 'TypeError: records.list: the query: limit is none of ' +
+        'filter, search, sort, page, per_page, cursor, expand, fields, skip_total',
     }],
     ['/cc', { told: 'TypeError: mail.send: the mail: cc is none of to, subject, text, html' }],
     ['/status', { code: 'hook_error', message: 'the hook failed; its log says why' }],
