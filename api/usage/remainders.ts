@@ -1,6 +1,12 @@
 // The remainders of the quotas of all apps and workspaces, in one process.
 import type { Databases } from '../../storage/connections/databases.ts';
-import { type AppSize, countAppRecords, readAppSize } from '../../storage/control/usage.ts';
+import {
+  type AppRunner,
+  appRunner,
+  type AppSize,
+  countAppRecords,
+  readAppSize,
+} from '../../storage/control/usage.ts';
 import type { AppDefinition, WorkspaceDefinition } from '../../storage/definition.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { Remainder, type Sharing } from './remainder.ts';
@@ -82,13 +88,23 @@ export class Remainders {
   }
 
   async #countRecords({ workspace, schema, collections }: AppDefinition): Promise<number> {
-    const pool = this.#parts.databases.app(workspace.database, schema);
-    const { records } = await countAppRecords((work) => pool.run(work), schema, [...collections.keys()]);
+    const { records } = await countAppRecords(this.#runner({ workspace, schema }), schema, [
+      ...collections.keys(),
+    ]);
     return records;
   }
 
-  #readSize({ workspace, schema }: AppDefinition): Promise<AppSize> {
-    const pool = this.#parts.databases.app(workspace.database, schema);
-    return pool.run((sql) => readAppSize(sql, schema));
+  async #readSize({ workspace, schema }: AppDefinition): Promise<AppSize> {
+    const size = await this.#runner({ workspace, schema })((sql) => readAppSize(sql, schema));
+    // None of an app that was deleted meanwhile.
+    return size ?? { database_bytes: 0, files: 0, file_bytes: 0 };
+  }
+
+  /**
+   * On the provisioner's connection: an import asks in the middle of its transaction, and may hold the only connection of its app
+   * until it knows.
+   */
+  #runner({ workspace, schema }: Pick<AppDefinition, 'workspace' | 'schema'>): AppRunner {
+    return appRunner(this.#parts.databases.provisioner(workspace.database), schema);
   }
 }

@@ -119,8 +119,9 @@ const isWord = `char_length(word) between 3 and 30 and word !~ '[0-9@/.:_''\\\\-
 const commonFrom = 1_000;
 
 /**
- * The table of all words. Triggers keep it, statement by statement: a word that is new is added, one that no record has any more
- * is removed. Rows of known words are not locked, since all writers would wait for each other.
+ * The table of all words. Triggers keep it, statement by statement: they add a word with its first record, and remove it with its
+ * last. Rows of known words are not locked, since all writers would wait for each other. So a word that one writer removes while
+ * another adds it can be lost: it is then found as it is, and not by a similar one, until it is written again.
  */
 function tableOfWords(names: SearchNames, definition: string): Attached {
   const { table, words, trigrams } = names;

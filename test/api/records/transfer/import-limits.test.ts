@@ -36,8 +36,7 @@ const lines = (...objects: object[]) => objects.map((each) => JSON.stringify(eac
 const titles = async (records: string) => titlesOf(await admin.get(`${records}?per_page=200`));
 
 describe('an import', () => {
-  // Once of some thirty runs, the response did not come within a minute; the reason is not known yet.
-  it('keeps to the quotas of the app', { retry: 1 }, async () => {
+  it('keeps to the quotas of the app', async () => {
     const own = await scenario({ collections: { things: [{ name: 'n', kind: 'number' }] } });
     const things = own.records('things');
     await own.setQuota('records', 2_500);
