@@ -39,6 +39,9 @@ export async function send(
     headers: body === undefined ? headers : { 'Content-Type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
     redirect: 'manual',
+  }).catch((error: Error) => {
+    // "fetch failed" alone says neither what was sent nor why there is no response.
+    throw new Error(`${method} ${url} has no response: ${error.cause}`, { cause: error });
   });
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   // A stream has no end to wait for.

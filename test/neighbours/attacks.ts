@@ -55,7 +55,7 @@ export const attacks: Record<string, Attack> = {
   'streams and calls that hold every runner': async (evil, size) => {
     const apps = await hookedApps(
       evil,
-      size === 'full' ? 200 : 12,
+      size === 'full' ? 100 : 12,
       `
       routerAdd('GET', '/hold', () => new Response(new ReadableStream({
         async pull(c) { await new Promise((r) => setTimeout(r, 15000)); c.enqueue(new Uint8Array([46])); },

@@ -53,7 +53,11 @@ async function stop(): Promise<void> {
 /** The kernel's word on the processes whose command is like this: the user, and the capabilities in effect. */
 async function statusOf(pid: number, isMeant: (command: string) => boolean) {
   const rows = (await processTree(pid)).filter(({ command }) => isMeant(command));
-  const texts = await Promise.all(rows.map((row) => readFile(`/proc/${row.pid}/status`, 'utf8')));
+  // PostgreSQL ends workers of its own at any time.
+  const read = rows.map((row) => readFile(`/proc/${row.pid}/status`, 'utf8'));
+  const texts = (await Promise.allSettled(read)).flatMap((result) =>
+    result.status === 'fulfilled' ? [result.value] : []
+  );
   return texts.map((text) => ({
     uid: Number(/^Uid:\s+(\d+)/m.exec(text)?.[1]),
     groups: /^Groups:[ \t]*(.*?)[ \t]*$/m.exec(text)?.[1],

@@ -52,10 +52,13 @@ describe('finding-7: an address that has had its requests', () => {
     expect((await caller.get('/healthz')).status).toBe(200);
     expect((await caller.get('/readyz')).status).toBe(429);
     const statuses = new Set<number>();
-    // Many at once: one after the other, a slow machine asks no faster than the bucket fills.
+    // Many at once: one after the other, a slow machine asks no faster than the bucket fills. Once it is empty, an address
+    // that goes on has connections closed without a response.
     for (let round = 0; round < 20 && !statuses.has(429); round++) {
-      const responses = await Promise.all(Array.from({ length: 100 }, () => caller.get('/healthz')));
-      for (const { status } of responses) statuses.add(status);
+      const requests = Array.from({ length: 100 }, () => caller.get('/healthz'));
+      for (const result of await Promise.allSettled(requests)) {
+        if (result.status === 'fulfilled') statuses.add(result.value.status);
+      }
     }
     expect(statuses).toEqual(new Set([200, 429]));
   });
