@@ -5,18 +5,18 @@
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
 /**
- * The fields of the app's collections, by collection. The server adds the app's own collections, so that editors complete
- * field names. Any other collection has fields of any kind.
+ * The fields of the app's collections, by collection. The server adds all of them, so that editors complete field names, and
+ * a misspelt collection is an error.
  */
 interface HookCollections {}
 
 /** The app's collections of kind `auth`. */
 interface HookProfiles {}
 
-/** Names of the app's collections. */
-type CollectionName = (keyof HookCollections & string) | (string & Record<never, never>);
+/** Names of the app's collections, and no others. */
+type CollectionName = keyof HookCollections & string;
 
-/** Fields of the records of a collection. */
+/** Fields of the records of a collection; of any kind where it is not known which collection that is. */
 type FieldsOf<C extends string> = C extends keyof HookCollections ? HookCollections[C] : Record<string, any>;
 
 /** A record to create: its fields, optionally an id, and for the profile of a new user optionally a password. */

@@ -23,6 +23,7 @@ describe('the types for authors of hooks', () => {
 interface HookCollections {
   orders: { title: string; total: number };
   members: { email: string };
+  others: { title: string; anything: number };
 }
 interface HookProfiles {
   members: true;
@@ -138,8 +139,10 @@ interface HookProfiles {
       onRecordBeforeCreate('orders', (e) => { e.record.fields = { title: 'x', total: 1 }; });
       routerAdd('GET', () => 1);
       $app.records.findAll('orders');
+      onRecordAfterDelete('ordres', () => 1);
+      await $app.records.count('member');
     `);
-    for (const word of ['titel', "'fields'", 'Expected 3 arguments', 'findAll']) {
+    for (const word of ['titel', "'fields'", 'Expected 3 arguments', 'findAll', '"ordres"', '"member"']) {
       expect(complaints).toContain(word);
     }
   });
