@@ -17,6 +17,14 @@ export interface Principal {
   /** The times at which the token was issued and expires, in seconds since 1970. */
   issuedAt: number;
   expiresAt: number;
+  /** The admin who acts as this end-user. */
+  impersonator?: Impersonator;
+}
+
+/** An admin who has a token of an end-user. */
+export interface Impersonator {
+  id: string;
+  role: Role;
 }
 
 /** The workspace and app that a URL names. */

@@ -22,6 +22,8 @@ export interface HookAuth {
   readonly role: string;
   readonly workspace: string | null;
   readonly app: string | null;
+  /** The id of the admin who acts as this user; absent for everybody else. */
+  readonly impersonator?: string;
 }
 
 /** Bytes: as text where they are UTF-8 and that is shorter, else as base64 (RFC 4648 section 4, padded). */

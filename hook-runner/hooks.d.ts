@@ -45,6 +45,8 @@ interface HookAuth {
   readonly role: string;
   readonly workspace: string | null;
   readonly app: string | null;
+  /** The id of the admin who acts as this user; absent for everybody else. */
+  readonly impersonator?: string;
 }
 
 /** The argument of a record handler. */

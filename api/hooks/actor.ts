@@ -30,7 +30,7 @@ export async function makeHookAuth(
   principal: Principal | null,
 ): Promise<HookAuth | null> {
   if (principal === null) return null;
-  const { id, role, workspace, apps } = principal;
+  const { id, role, workspace, apps, impersonator } = principal;
   const now = performance.now();
   let known = emails.get(principal);
   if (known === undefined || known.until < now) {
@@ -41,7 +41,14 @@ export async function makeHookAuth(
     emails.delete(principal);
     throw error;
   });
-  return { id, email, role, workspace: workspace ?? null, app: apps === undefined ? null : app.id };
+  return {
+    id,
+    email,
+    role,
+    workspace: workspace ?? null,
+    app: apps === undefined ? null : app.id,
+    ...impersonator && { impersonator: impersonator.id },
+  };
 }
 
 async function findEmail(

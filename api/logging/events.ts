@@ -17,6 +17,8 @@ export type LogEvent =
     request_id: string;
     principal: Role | 'none';
     workspace: string | undefined;
+    /** The id of the admin who acts as the end-user. */
+    impersonator?: string | undefined;
   }
   /** Requests that were refused in one second before any work was done for them: too many, or no valid HTTP. */
   | { type: 'requests_refused'; client: string; count: number; statuses: readonly number[] }
@@ -124,10 +126,11 @@ function jsonLine(ts: string, level: Level, event: LogEvent): string {
  * characters that JSON escapes.
  */
 function requestLine(ts: string, level: Level, event: Extract<LogEvent, { type: 'request_done' }>): string {
-  const { type, method, route, status, ms, request_id: id, principal, workspace } = event;
+  const { type, method, route, status, ms, request_id: id, principal, workspace, impersonator } = event;
   const place = workspace === undefined ? '' : `,"workspace":${JSON.stringify(workspace)}`;
+  const actor = impersonator === undefined ? '' : `,"impersonator":${JSON.stringify(impersonator)}`;
   return `{"ts":"${ts}","level":"${level}","type":"${type}","method":"${method}","route":"${route}",` +
-    `"status":${status},"ms":${ms},"request_id":"${id}","principal":"${principal}"${place}}\n`;
+    `"status":${status},"ms":${ms},"request_id":"${id}","principal":"${principal}"${place}${actor}}\n`;
 }
 
 function prettyLine(ts: string, level: Level, event: LogEvent): string {

@@ -7,7 +7,7 @@ import { decideScope, type Principal } from '../scope.ts';
 
 /** Throws `401 unauthorized` when the route needs a token, `403 forbidden` when this token does not allow it. */
 export function requireScope(
-  { scope }: AnyRoute,
+  { scope, method }: AnyRoute,
   principal: Principal | null,
   params: Readonly<Record<string, string>>,
 ): void {
@@ -16,6 +16,9 @@ export function requireScope(
     fail('unauthorized', 'this needs an access token: Authorization: Bearer <token>');
   }
   if (decision === 'forbidden') fail('forbidden', 'this token does not allow that');
+  if (principal?.impersonator !== undefined && scope === 'user' && method !== 'GET') {
+    fail('forbidden', 'an admin who acts as a user may not change the account of that user');
+  }
 }
 
 /**

@@ -28,6 +28,7 @@ export function logRequest(
     request_id: requestId,
     principal: principal?.role ?? 'none',
     workspace: principal?.workspace,
+    impersonator: principal?.impersonator?.id,
   });
 }
 

@@ -90,7 +90,7 @@ import {
   verifyEmailRequest,
 } from './user-proofs.ts';
 import { usageApp, usageWorkspace } from './usage.ts';
-import { usersInvite, usersList, usersRemove, usersShow, usersVerify } from './users.ts';
+import { usersImpersonate, usersInvite, usersList, usersRemove, usersShow, usersVerify } from './users.ts';
 import {
   workspacesCreate,
   workspacesList,
@@ -143,6 +143,7 @@ const described: readonly AnyRoute[] = [
   usersInvite,
   usersShow,
   usersVerify,
+  usersImpersonate,
   totpRemove,
   usersRemove,
   adminsList,

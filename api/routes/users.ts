@@ -3,12 +3,24 @@ import { hookErrors } from '../hooks/errors.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
 import { emailText } from '../contract/credentials.ts';
-import { boolean, described, object, okResponse, optional, pageSchema, string } from '../contract/schema.ts';
+import {
+  boolean,
+  described,
+  integer,
+  object,
+  okResponse,
+  optional,
+  pageSchema,
+  string,
+  timestamp,
+} from '../contract/schema.ts';
 import { inviteUser } from '../auth/email/invite.ts';
 import { getUser, listUsers } from '../users/list.ts';
+import { impersonateUser, maxImpersonationSeconds } from '../users/impersonate.ts';
 import { removeUser } from '../users/remove.ts';
 import { userResponse } from '../auth/account/user-response.ts';
 import { verifyUser } from '../users/verify.ts';
+import { tenantId } from './workspaces.ts';
 
 /** Lists the users of a workspace. */
 export const usersList = route({
@@ -66,6 +78,37 @@ export const usersVerify = route({
   requireTarget: ({ deps, target, params: { id } }) => getUser(deps, target.workspace, id),
   handle: ({ deps, params, target, body, principal, origin, now }) =>
     verifyUser(deps, { workspace: target.workspace, id: params.id }, { ...body, principal, origin, now }),
+});
+
+/** Issues a token of a user to an admin. */
+export const usersImpersonate = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/users/:id/impersonate',
+  summary:
+    'Issues a short access token of an end-user to an admin. It cannot change the account of the user.',
+  scope: 'workspace_admin',
+  bodyMayBeEmpty: true,
+  body: object({
+    ttl_sec: described(
+      optional(integer({ min: 1, max: maxImpersonationSeconds })),
+      'The life of the token in seconds. Default: 900.',
+    ),
+    app: described(
+      optional(tenantId),
+      'The only app that the token is valid for. Default: all of the workspace.',
+    ),
+  }),
+  status: 201,
+  response: object({ access_token: string(), expires_at: timestamp() }),
+  errors: ['app_not_found'],
+  requireTarget: ({ deps, target, params: { id } }) => getUser(deps, target.workspace, id),
+  handle: ({ deps, params, target, body, principal, origin, now }) =>
+    impersonateUser(deps, { workspace: target.workspace, id: params.id }, {
+      ...body,
+      principal,
+      origin,
+      now,
+    }),
 });
 
 /** Removes a user. */

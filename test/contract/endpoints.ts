@@ -185,6 +185,13 @@ export const additions: readonly Endpoint[] = [
   { method: 'DELETE', path: `${auth}/sessions/:id`, who: 'end-user', status: 200 },
   { method: 'POST', path: `${auth}/password`, who: 'end-user', status: 200, body: {} },
   { method: 'DELETE', path: `${auth}/me`, who: 'end-user', status: 200, body: { password: 5 } },
+  {
+    method: 'POST',
+    path: `${workspace}/users/:id/impersonate`,
+    who: 'workspace admin',
+    status: 201,
+    body: { ttl_sec: 0 },
+  },
   { method: 'POST', path: `${workspace}/users/invite`, who: 'workspace admin', status: 200, body: {} },
   { method: 'POST', path: `${auth}/invite/confirm`, who: 'anyone', status: 201, body: {} },
   { method: 'POST', path: `${auth}/email-change/request`, who: 'end-user', status: 200, body: {} },

@@ -1,7 +1,7 @@
 // The claims of an access token (RFC 7519), written and read.
 import { uuidTime } from '../../../storage/sql/ids.ts';
 import { fail } from '../../errors.ts';
-import type { Principal, Role } from '../../scope.ts';
+import type { Impersonator, Principal, Role } from '../../scope.ts';
 
 /** The rights that a token gives its bearer. */
 export interface Grant {
@@ -14,6 +14,8 @@ export interface Grant {
   apps?: readonly string[];
   /** The login asked for less than the principal may do; a later change of rights must not add to it. */
   narrowed?: boolean;
+  /** The admin who acts as the end-user. */
+  impersonator?: Impersonator;
 }
 
 /** A token's claims, as far as they matter, before revocations are applied. */
@@ -25,13 +27,15 @@ export interface IssuedToken {
 }
 
 /** The claims that say what a grant is about; `app` is text for one app and a list otherwise, like `aud`. */
-export function toClaims({ role, workspace, apps, narrowed }: Grant): Record<string, unknown> {
+export function toClaims({ role, workspace, apps, narrowed, impersonator }: Grant): Record<string, unknown> {
   const [first, ...others] = apps ?? [];
   return {
     role,
     ...(workspace === undefined ? {} : { workspace }),
     ...(apps === undefined ? {} : { app: first !== undefined && others.length === 0 ? first : [...apps] }),
     ...(narrowed === true ? { narrowed } : {}),
+    // The actor claim of RFC 8693 section 4.1.
+    ...(impersonator === undefined ? {} : { act: { sub: impersonator.id, role: impersonator.role } }),
   };
 }
 
@@ -50,6 +54,7 @@ export function readClaims(payload: Readonly<Record<string, unknown>>, legacyId?
   if (role === undefined || typeof sub !== 'string' || sub === '' || jti === undefined) refuse();
   if (typeof iat !== 'number' || typeof exp !== 'number' || 'aud' in payload) refuse();
   const apps = readApps(role, payload.app);
+  const impersonator = readImpersonator(role, payload.act);
   return {
     principal: {
       role,
@@ -59,6 +64,7 @@ export function readClaims(payload: Readonly<Record<string, unknown>>, legacyId?
       expiresAt: exp,
       ...(workspace === undefined ? {} : { workspace }),
       ...(apps === undefined ? {} : { apps }),
+      ...(impersonator === undefined ? {} : { impersonator }),
     },
     narrowed: payload.narrowed === true,
     // `iat` has whole seconds; our own ids know the millisecond, so that a token issued right after a revocation in
@@ -79,6 +85,15 @@ function readApps(role: Role, app: unknown): string[] | undefined {
   if (app === undefined) return role === 'user' ? undefined : refuse();
   if (typeof app === 'string') return [app];
   return Array.isArray(app) && app.every((id) => typeof id === 'string') ? app : refuse();
+}
+
+/** Only an end-user has an actor, and only an admin is one. */
+function readImpersonator(role: Role, act: unknown): Impersonator | undefined {
+  if (act === undefined) return undefined;
+  if (role !== 'user' || typeof act !== 'object' || act === null) refuse();
+  const actor = roles.find((known) => 'role' in act && known === act.role);
+  if (actor === undefined || actor === 'user' || !('sub' in act) || typeof act.sub !== 'string') refuse();
+  return { id: act.sub, role: actor };
 }
 
 function refuse(): never {

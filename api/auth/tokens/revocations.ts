@@ -108,6 +108,7 @@ export class Revocations {
     if (subject !== undefined && issuedAt <= subject.not_before.getTime() && subject.scope?.spared !== jti) {
       return undefined;
     }
+    if (this.#hasLostImpersonator(token)) return undefined;
     if (workspace === undefined) return principal;
     const place = this.#rows.workspace.get(workspace);
     if (place !== undefined && issuedAt <= place.not_before.getTime()) return undefined;
@@ -147,6 +148,15 @@ export class Revocations {
     const next: Principal = { ...rest, role: narrowed ? principal.role : readRole(role, principal.role) };
     if (left !== undefined) next.apps = left;
     return [next, narrowed ? issuedAt : change.not_before.getTime()];
+  }
+
+  /** True when the admin behind the token was removed, has another password or other rights since. */
+  #hasLostImpersonator({ principal: { impersonator }, issuedAt }: IssuedToken): boolean {
+    if (impersonator === undefined) return false;
+    const { subject, scope } = this.#rows;
+    return [subject, scope].some((rows) =>
+      issuedAt <= (rows.get(impersonator.id)?.not_before.getTime() ?? -Infinity)
+    );
   }
 
   #withoutLostApps(principal: Principal, since: number): Principal {
