@@ -61,6 +61,17 @@ describe('a token of an end-user', () => {
     expect(JSON.stringify(items)).not.toContain(access_token);
   });
 
+  it('is marked for hooks', async () => {
+    const admin = await workspace.login();
+    const source = "routerAdd('GET', '/whoami', (e) => e.auth);";
+    expectOk(await app.admin.put(`${app.path}/hooks/whoami.js`, { source }));
+    const acting = await impersonate(admin);
+    const own = expectOk(await user.get(`${app.path}/custom/whoami`));
+    const auth = { ...own, impersonator: admin.id };
+    expect(expectOk(await acting.get(`${app.path}/custom/whoami`))).toEqual(auth);
+    expect(own).not.toHaveProperty('impersonator');
+  });
+
   it('is bound to one app when asked', async () => {
     const other = await workspace.app();
     const acting = await impersonate(workspace.admin, { app: app.id });
