@@ -1,6 +1,7 @@
 // Hashes and verifies passwords by argon2id, in worker threads behind a bounded queue.
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
 import { FairQueue, type Refusal } from '../../../storage/concurrency/fair-queue.ts';
 import { ApiError } from '../../errors.ts';
 import { type PasswordJob, type PasswordResult, PasswordThreads } from './threads.ts';
@@ -20,6 +21,8 @@ export interface PasswordLimits {
   maxWaitMs: number;
   /** The time without a job after which the threads end. */
   idleMs: number;
+  /** The time after which a caller is told that too many wait. */
+  refusalMs: number;
 }
 
 /** The principals that passwords belong to. The queue is fair among owners. */
@@ -46,6 +49,7 @@ const defaultLimits: PasswordLimits = {
   maxWaiting: 128,
   maxWaitMs: 10_000,
   idleMs: 5_000,
+  refusalMs: 500,
 };
 
 /**
@@ -60,12 +64,14 @@ export class Passwords {
   /** One more is admitted than there are threads: it is looked up while the others are hashed. */
   readonly #admissions: FairQueue;
   readonly #hashing: FairQueue;
+  readonly #refusalMs: number;
 
   /** `isServerBusy` is true while this process has other requests to serve. */
   constructor(options: { isServerBusy?: () => boolean; limits?: Partial<PasswordLimits> } = {}) {
     const { isServerBusy = () => false } = options;
-    const { threads, maxWaiting, maxWaitMs, idleMs } = { ...defaultLimits, ...options.limits };
+    const { threads, maxWaiting, maxWaitMs, idleMs, refusalMs } = { ...defaultLimits, ...options.limits };
     this.#threads = new PasswordThreads({ idleMs });
+    this.#refusalMs = refusalMs;
     this.#admissions = new FairQueue({
       slots: threads + 1,
       maxWaiting: maxWaiting - 1,
@@ -140,7 +146,7 @@ export class Passwords {
     prepare: () => PasswordJob | Promise<PasswordJob>,
   ): Promise<PasswordResult> {
     const name = `${owner}, ${turn}`;
-    await this.#admissions.acquire(name, { client: network });
+    await this.#admit(name, network);
     let isAdmitted = true;
     try {
       const job = prepare();
@@ -156,6 +162,19 @@ export class Passwords {
       return result;
     } finally {
       if (isAdmitted) this.#admissions.release(name);
+    }
+  }
+
+  /**
+   * Waits for a turn. A refusal is late: who is refused at once asks again at once, and a few hundred clients that do nothing
+   * else keep the event loop from those who are served.
+   */
+  async #admit(name: string, client: string): Promise<void> {
+    try {
+      await this.#admissions.acquire(name, { client });
+    } catch (error) {
+      await pause(this.#refusalMs);
+      throw error;
     }
   }
 

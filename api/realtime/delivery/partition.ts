@@ -6,7 +6,7 @@ import type { Subscription } from '../subscription.ts';
 import { SharedView } from '../visibility/view.ts';
 
 /** Subscriptions that are served between two checks of the clock when all share one view. */
-const maxStride = 64;
+const maxStride = 8;
 /** Bytes of batches that may wait while related records are read. */
 const maxUnreadBytes = 4_194_304;
 /** Bytes of batches that may wait while evaluation is slower than writing: the largest record, or a burst of others. */

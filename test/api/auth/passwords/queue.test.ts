@@ -18,6 +18,16 @@ describe('the queue of passwords', () => {
     await few.close();
   });
 
+  it('turns away late, so that nobody asks again at once', async () => {
+    const few = new Passwords({ limits: { threads: 1, maxWaiting: 1, refusalMs: 300 } });
+    const began = performance.now();
+    const outcomes = Array.from({ length: 8 }, () => few.hash(owner, 'x'));
+    await expect(outcomes.at(-1)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(performance.now() - began).toBeGreaterThan(290);
+    await Promise.allSettled(outcomes);
+    await few.close();
+  });
+
   it('turns away what has waited too long', async () => {
     const slow = new Passwords({ limits: { threads: 1, maxWaitMs: 1 } });
     const [first, second, third] = [slow.hash(owner, 'x'), slow.hash(owner, 'x'), slow.hash(owner, 'x')];
