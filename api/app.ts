@@ -7,6 +7,7 @@ import { explainFailure } from './deleted-tenant.ts';
 import type { Deps } from './deps.ts';
 import { failDisconnected } from './errors.ts';
 import type { BufferedResponse } from './http/node-listener.ts';
+import { isFormType } from './http/multipart/part-headers.ts';
 import { openFileBytes } from './http/protection/memory-limit.ts';
 import { readRequestInfo, type RequestInfo } from './http/request-info.ts';
 import { bodyLength, renderBody } from './http/response-body.ts';
@@ -25,7 +26,7 @@ import {
   renderResponse,
   startRawResponse,
 } from './pipeline/render.ts';
-import { createContext } from './pipeline/request-context.ts';
+import { createContext, formOf } from './pipeline/request-context.ts';
 import { logRequest, type RequestLog } from './pipeline/request-log.ts';
 import { requireReady } from './pipeline/setup-gate.ts';
 import { wantsWelcomePage, welcomePage } from './pipeline/welcome-page.ts';
@@ -84,7 +85,9 @@ async function respond(
   if (ready !== undefined) await ready;
   const params = pathParameters(request);
   const route = requireOwnRoute(request.appHost, match.route ?? refuseWithoutRoute(match), params);
-  if (route.readsBody !== true) refuseLongBody(request, deps.config.http.max_body_bytes);
+  const isForm = route.acceptsForm === true && isFormType(request.header('content-type'));
+  const isStreamed = route.readsBody === true || isForm;
+  if (!isStreamed) refuseLongBody(request, deps.config.http.max_body_bytes);
   if (route.refusesForeignOrigin === true) await refuseForeignOrigin(request, pipeline.authenticator);
 
   const authenticated = route.scope === 'open' ? null : authenticate(request, pipeline.authenticator);
@@ -96,13 +99,16 @@ async function respond(
   const counted = target.app === undefined ? undefined : countUse(deps, route, target.app);
   if (counted !== undefined) await counted;
 
-  if (route.readsBody === true) request.reserve(openFileBytes);
+  if (isStreamed) request.reserve(openFileBytes);
   if (route.needsDisk === true) deps.disk.requireSpace();
   const overrides: ResponseOverrides = { status: undefined, headers: [] };
   const context = createContext(deps, request, { principal, params, target, overrides });
   const admitted = route.admit?.(context);
   context.admitted = admitted instanceof Promise ? await admitted : admitted;
-  if (route.body !== undefined) {
+  if (isForm) {
+    context.body = {};
+    context.form = formOf(request, deps.config.http.max_body_bytes);
+  } else if (route.body !== undefined) {
     context.body = await readCheckedBody(pipeline.readJson, request, { route, context, workspace });
   }
   if (route.query !== undefined) context.query = readQuery(request, route.query);

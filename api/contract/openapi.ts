@@ -101,16 +101,26 @@ function describeOperation(route: AnyRoute, shared: Responses): Operation {
 }
 
 function describeRequestBody(
-  { body, bodyMayBeEmpty, readsBody, passesBody }: AnyRoute,
+  { body, bodyMayBeEmpty, acceptsForm, readsBody, passesBody }: AnyRoute,
 ): Operation['requestBody'] {
   if (body !== undefined) {
-    return { required: bodyMayBeEmpty !== true, content: { [json]: { schema: body.json } } };
+    const content: Record<string, MediaType> = { [json]: { schema: body.json } };
+    if (acceptsForm === true) content['multipart/form-data'] = { schema: formSchema };
+    return { required: bodyMayBeEmpty !== true, content };
   }
   // Bytes are no JSON, so their schema is empty (section 4.8.14 of the specification).
   return readsBody === true || passesBody === true
     ? { required: false, content: { '*/*': { schema: {} } } }
     : undefined;
 }
+
+/** Parts with a file name are files, all others texts; which names there are is up to the collection. */
+const formSchema: JsonSchema = {
+  type: 'object',
+  additionalProperties: true,
+  description:
+    'A part for each value or file, by the name of its field. `@jsonPayload` may have more values, as a JSON object.',
+};
 
 function operationId({ method, path }: AnyRoute): string {
   const words = path.split('/').filter((word) => word !== '').map((word) =>

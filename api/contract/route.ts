@@ -47,6 +47,14 @@ export interface BodyStream {
   bytes: AsyncIterable<Uint8Array>;
 }
 
+/** A form (`multipart/form-data`), for a handler that reads it as it arrives. */
+export interface FormStream extends BodyStream {
+  /** The most bytes that its values may have, without its files. */
+  maxValueBytes: number;
+  /** Counts bytes that stay in memory until the response is sent. Throws `429 too_many_requests`. */
+  reserve(bytes: number): void;
+}
+
 /** The means of a handler to write its response itself. */
 export interface ResponseWriter {
   /** Node's response, to which nothing has been written. */
@@ -93,6 +101,8 @@ export interface RequestContext<Path extends string, S extends Scope, Query, Bod
   pageMemory(): PageMemory;
   /** The body of a route with `readsBody`. */
   bodyStream(): BodyStream;
+  /** The body of a route with `acceptsForm` when it is a form; `body` is then empty. */
+  form: FormStream | undefined;
   /** The text of the bearer token, unchecked; for logout, which accepts an expired one. */
   bearer(): string | undefined;
   /** The time at which the request arrived; the one reading of the clock. */
@@ -102,7 +112,7 @@ export interface RequestContext<Path extends string, S extends Scope, Query, Bod
 /** A request before its body is read. */
 export type ContextBeforeBody<Path extends string, S extends Scope> = Omit<
   RequestContext<Path, S, unknown, unknown>,
-  'body' | 'query' | 'admitted'
+  'body' | 'query' | 'admitted' | 'form'
 >;
 
 /** A route. Its `query` and `body` are checked before `handle` runs; a route without `body` reads none. */
@@ -122,6 +132,8 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, Re
   /** The headers that only this route reads, with descriptions. */
   headers?: Readonly<Record<string, string>>;
   body?: Schema<Body>;
+  /** True when the body may be a form instead, which the handler reads and limits itself. */
+  acceptsForm?: boolean;
   /** True when the handler reads the body and limits it itself: the server's own limit does not apply. */
   readsBody?: boolean;
   /** True when the handler passes a body of any type on to a hook. */

@@ -8,7 +8,12 @@ const plain = /^[\x20-\x24\x26-\x7e]*$/;
 /** The name that `X-Filename` gives: percent-decoded, its last path segment, at most 255 bytes; `file` without one. */
 export function parseFilename(header: string | undefined): string {
   if (header === undefined) return 'file';
-  const text = replaceControlCharacters(decoded(utf8Of(header)), () => '');
+  return safeFilename(decoded(utf8Of(header)));
+}
+
+/** A name as it is stored: its last path segment without control characters, at most 255 bytes; `file` when nothing is left. */
+export function safeFilename(given: string): string {
+  const text = replaceControlCharacters(given, () => '');
   const segment = text.split(/[/\\]/).at(-1)?.trim() ?? '';
   const name = cut(segment);
   return name === '' || name === '.' || name === '..' ? 'file' : name;

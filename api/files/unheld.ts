@@ -15,14 +15,15 @@ const maxTogether = 500;
 
 /** Files that no record holds any more. After a failure they stay, which the log says. */
 export function createUnheldFiles(deps: UnheldDeps): UnheldFiles {
+  const removeIds: UnheldFiles['removeIds'] = async (app, ids) => {
+    for (let from = 0; from < ids.length; from += maxTogether) {
+      await removeSome(deps, app, ids.slice(from, from + maxTogether))
+        .catch(logFailure(deps, 'delete files that no record holds'));
+    }
+  };
   return {
-    remove: async (app, deleted) => {
-      const ids = [...new Set(deleted.flatMap((record) => filesOf(app, record)))];
-      for (let from = 0; from < ids.length; from += maxTogether) {
-        await removeSome(deps, app, ids.slice(from, from + maxTogether))
-          .catch(logFailure(deps, 'delete files with their records'));
-      }
-    },
+    remove: (app, deleted) => removeIds(app, [...new Set(deleted.flatMap((record) => filesOf(app, record)))]),
+    removeIds,
   };
 }
 

@@ -23,7 +23,8 @@ export interface NewFile {
   now: Date;
 }
 
-type UploadDeps = Pick<
+/** The parts that uploads need. */
+export type UploadDeps = Pick<
   Deps,
   'databases' | 'blobs' | 'policies' | 'quotas' | 'uploadPace' | 'newId' | 'observe'
 >;

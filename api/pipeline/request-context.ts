@@ -1,5 +1,5 @@
 // Makes what a route's handler sees of a request.
-import type { RequestContext, ResponseOverrides } from '../contract/route.ts';
+import type { FormStream, RequestContext, ResponseOverrides } from '../contract/route.ts';
 import type { Deps } from '../deps.ts';
 import { cookieName } from '../auth/sessions/cookies.ts';
 import { queryParameters } from '../http/query-parameters.ts';
@@ -36,6 +36,7 @@ export function createContext(
     query: undefined,
     body: undefined,
     admitted: undefined,
+    form: undefined,
     queryParameters: () => queryParameters(request.event.url.search),
     origin: {
       requestId: request.requestId,
@@ -51,4 +52,9 @@ export function createContext(
     bearer: () => readBearer(request),
     now: request.now,
   };
+}
+
+/** The form of a request, for its handler. */
+export function formOf(request: RequestInfo, maxValueBytes: number): FormStream {
+  return { ...bodyStreamOf(request), maxValueBytes, reserve: (bytes) => request.reserve(bytes) };
 }

@@ -35,7 +35,7 @@ export function createRecords(
     ),
     writeOrder: new KeyedMutex({ maxWaitMs }),
     hookOrder: new KeyedMutex({ maxWaitMs: maxHookWaitMs }),
-    unheldFiles: files ?? { remove: () => Promise.resolve() },
+    unheldFiles: files ?? { remove: () => Promise.resolve(), removeIds: () => Promise.resolve() },
     imports: new Imports(),
   };
 }

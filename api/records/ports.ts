@@ -68,4 +68,6 @@ export interface RecordCache {
 export interface UnheldFiles {
   /** Deletes those that no record holds any more, where their fields say so. Throws nothing. */
   remove(app: AppDefinition, deleted: readonly StoredRecord[]): Promise<void>;
+  /** Deletes those of these files that no record holds. Throws nothing. */
+  removeIds(app: AppDefinition, ids: readonly string[]): Promise<void>;
 }

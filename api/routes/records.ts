@@ -1,4 +1,5 @@
 // Records of a collection.
+import { writeByBody } from '../files/form/record-form.ts';
 import { hookErrors } from '../hooks/errors.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { aggregateRecords } from '../records/aggregate.ts';
@@ -160,6 +161,7 @@ export const recordsCreate = route({
     ),
   }),
   body: fieldMap('Values of the fields, and optionally an `id`. A retry with the same `id` gets 409.'),
+  acceptsForm: true,
   status: 201,
   response: record,
   otherResponses: { 200: record },
@@ -167,19 +169,21 @@ export const recordsCreate = route({
   admit: ({ deps, target, principal, now, queryParameters }) =>
     admit(deps, target, 'create', { principal, now, query: queryParameters() }),
   handle: async (
-    { deps, target, admitted: access, body, query, principal, origin, now, overrides, ...rest },
+    { deps, target, admitted, body, form, query, principal, origin, now, overrides, ...rest },
   ) => {
     const caller = senderOf({ deps, target, principal, origin });
-    const creation = { access, input: body, origin, now, caller };
-    if (query.on_conflict === undefined) return await createRecord(deps, target, creation);
-    const asking = { principal, now, query: rest.queryParameters() };
-    const { record, isNew } = await upsertRecord(deps, target, {
-      ...creation,
-      onConflict: query.on_conflict,
-      admitUpdate: () => admit(deps, target, 'update', asking),
+    return await writeByBody(deps, target, { body, form, caller, now }, async ({ input, uploaded }) => {
+      const creation = { access: { ...admitted, uploaded }, input, origin, now, caller };
+      if (query.on_conflict === undefined) return await createRecord(deps, target, creation);
+      const asking = { principal, now, query: rest.queryParameters() };
+      const { record, isNew } = await upsertRecord(deps, target, {
+        ...creation,
+        onConflict: query.on_conflict,
+        admitUpdate: async () => ({ ...await admit(deps, target, 'update', asking), uploaded }),
+      });
+      if (!isNew) overrides.status = 200;
+      return record;
     });
-    if (!isNew) overrides.status = 200;
-    return record;
   },
 });
 
@@ -209,15 +213,23 @@ export const recordsUpdate = route({
     'The fields to change. Null clears a field. `"count+": 1` and `"count-": 1` change a number from what it is, ' +
       '`"tags+": ["a"]` and `"tags-": ["a"]` the items of a field of many.',
   ),
+  acceptsForm: true,
   status: 200,
   response: record,
   errors: ['conflict', ...hookErrors],
   admit: ({ deps, target, principal, now, queryParameters }) =>
     admit(deps, target, 'update', { principal, now, query: queryParameters() }),
   requireTarget: ({ deps, target, params: { id } }) => requireRecord(deps, target, id),
-  handle: ({ deps, target, admitted: access, params: { id }, body, principal, origin, now }) => {
+  handle: async ({ deps, target, admitted, params: { id }, body, form, principal, origin, now }) => {
     const caller = senderOf({ deps, target, principal, origin });
-    return updateRecord(deps, target, { access, id, input: body, now, caller });
+    if (form !== undefined) await requireRecord(deps, target, id);
+    return await writeByBody(
+      deps,
+      target,
+      { body, form, caller, now },
+      ({ input, uploaded }) =>
+        updateRecord(deps, target, { access: { ...admitted, uploaded }, id, input, now, caller }),
+    );
   },
 });
 

@@ -43,6 +43,8 @@ export interface Access {
   readonly request: Omit<RequestValues, 'body'>;
   /** The facts about the caller that were looked up for it, as text; undefined when none are needed. */
   readonly facts?: string;
+  /** Files that came with the request, which its caller may put into fields. */
+  readonly uploaded?: ReadonlySet<string> | undefined;
   /** The residue that does not depend on the body, with its rule, which may have changed since. */
   readonly settled?: { readonly condition: Condition; readonly residue: Residue };
 }

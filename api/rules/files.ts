@@ -25,13 +25,13 @@ export async function readableFiles(
   access: Access,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const { unbounded, request: { auth } } = access;
-  if (unbounded) return new Set(ids);
+  const { unbounded, uploaded, request: { auth } } = access;
+  if (unbounded || uploaded !== undefined && ids.every((id) => uploaded.has(id))) return new Set(ids);
   const readers = await policies.set('files.read', { workspace: app.workspace.id, app: app.id });
   if (auth !== null && readers.includes('signed_in')) return new Set(ids);
   const uploader = auth?.role === 'user' && isUuid(auth.id) ? auth.id : undefined;
   const holders = readers.includes('records') ? readableHolders(app, access) : [];
-  const readable = new Set<string>();
+  const readable = new Set(ids.filter((id) => uploaded?.has(id)));
   if (uploader === undefined && holders.length === 0) return readable;
   const parts = inParts(app, holders);
   for (const id of new Set(ids)) {
