@@ -223,13 +223,10 @@ export const recordsUpdate = route({
   handle: async ({ deps, target, admitted, params: { id }, body, form, principal, origin, now }) => {
     const caller = senderOf({ deps, target, principal, origin });
     if (form !== undefined) await requireRecord(deps, target, id);
-    return await writeByBody(
-      deps,
-      target,
-      { body, form, caller, now },
-      ({ input, uploaded }) =>
-        updateRecord(deps, target, { access: { ...admitted, uploaded }, id, input, now, caller }),
-    );
+    return await writeByBody(deps, target, { body, form, caller, now }, ({ input, uploaded }) => {
+      const access = { ...admitted, uploaded };
+      return updateRecord(deps, target, { access, id, input, now, caller });
+    });
   },
 });
 

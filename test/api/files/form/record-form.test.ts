@@ -293,11 +293,17 @@ describe('a form that is refused', () => {
     });
   });
 
-  it('because a quota is used up leaves no file', async () => {
-    await app.setQuota('quota.storage_mb', 0);
-    const used = await sendForm({ caller: user }, ['title', 'x'], ['cover', png('1'), 'a']);
-    await app.setQuota('quota.storage_mb', 100);
-    expectError(used, 413, 'quota_exceeded');
-    expectOk(await sendForm({ caller: user }, ['title', 'x'], ['cover', png('1'), 'a']));
+  it('because a quota is used up leaves no file, and those that are refused count for none', async () => {
+    const { length } = await filesOf();
+    await app.setQuota('files', length + 2);
+    const files: Part[] = [['title', 'x'], ['scans', png('1'), 'a'], ['scans', png('2'), 'b']];
+    await leavesNothing(async () => {
+      for (let attempt = 0; attempt < 3; attempt++) {
+        expectError(await sendForm({ caller: user }, ...files, ['count', 'many']), 400, 'validation');
+      }
+      const third = await sendForm({ caller: user }, ...files, ['scans', png('3'), 'c']);
+      expectError(third, 403, 'quota_exceeded');
+    });
+    expectOk(await sendForm({ caller: user }, ...files));
   });
 });
