@@ -85,8 +85,7 @@ async function respond(
   if (ready !== undefined) await ready;
   const params = pathParameters(request);
   const route = requireOwnRoute(request.appHost, match.route ?? refuseWithoutRoute(match), params);
-  const isForm = route.acceptsForm === true && isFormType(request.header('content-type'));
-  const isStreamed = route.readsBody === true || isForm;
+  const isStreamed = route.readsBody === true || hasForm(route, request);
   if (!isStreamed) refuseLongBody(request, deps.config.http.max_body_bytes);
   if (route.refusesForeignOrigin === true) await refuseForeignOrigin(request, pipeline.authenticator);
 
@@ -105,12 +104,8 @@ async function respond(
   const context = createContext(deps, request, { principal, params, target, overrides });
   const admitted = route.admit?.(context);
   context.admitted = admitted instanceof Promise ? await admitted : admitted;
-  if (isForm) {
-    context.body = {};
-    context.form = formOf(request, deps.config.http.max_body_bytes);
-  } else if (route.body !== undefined) {
-    context.body = await readCheckedBody(pipeline.readJson, request, { route, context, workspace });
-  }
+  const reading = readBody(pipeline, request, { route, context, workspace });
+  if (reading !== undefined) context.body = await reading;
   if (route.query !== undefined) context.query = readQuery(request, route.query);
 
   const handled = route.handle(context);
@@ -125,6 +120,27 @@ async function respond(
   const body = rendered instanceof Promise ? await rendered : rendered;
   if (request.method === 'GET') request.reserve(bodyLength(body));
   return bufferedResponse(route, overrides, body);
+}
+
+function hasForm({ acceptsForm }: AnyRoute, request: RequestInfo): boolean {
+  return acceptsForm === true && isFormType(request.header('content-type'));
+}
+
+/** The body that a route declares, if it does. A form is left to the handler. */
+function readBody(
+  { deps, readJson }: Pipeline,
+  request: RequestInfo,
+  { route, context, workspace }: {
+    route: AnyRoute;
+    context: ReturnType<typeof createContext>;
+    workspace: string | undefined;
+  },
+): Promise<unknown> | undefined {
+  if (route.body === undefined) return undefined;
+  if (!hasForm(route, request)) return readCheckedBody(readJson, request, { route, context, workspace });
+  context.form = formOf(request, deps.config.http.max_body_bytes);
+  context.body = {};
+  return undefined;
 }
 
 function countUse(

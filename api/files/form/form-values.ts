@@ -1,9 +1,9 @@
 // The values of a form, by the fields of a collection.
 import { isUtf8 } from 'node:buffer';
 import { textFault } from '../../../storage/sql/characters.ts';
-import { kinds } from '../../../storage/app/fields/kinds.ts';
+import { kinds, pointsTo } from '../../../storage/app/fields/kinds.ts';
 import { valueOfText } from '../../../storage/app/records/bulk/text-form.ts';
-import type { CollectionDefinition, Field } from '../../../storage/definition.ts';
+import { type CollectionDefinition, type Field, filesId } from '../../../storage/definition.ts';
 import { ApiError, fail, failValidation } from '../../errors.ts';
 import type { RecordInput } from '../../records/input/values.ts';
 import { jsonOf, objectOfLine } from '../../records/transfer/ndjson.ts';
@@ -40,7 +40,7 @@ export class FormValues {
   /** The field that takes a file part. Throws `400 validation` when none does. */
   fileField(name: string): Field {
     const field = this.#field(name);
-    if (field?.kind !== 'file') refusePart(name, 'is no field for files');
+    if (field === undefined || pointsTo(field) !== filesId) refusePart(name, 'is no field for files');
     if (this.#single.has(name)) refusePart(name, 'comes twice');
     return field;
   }
