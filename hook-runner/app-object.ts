@@ -1,7 +1,17 @@
 // `$app`: the object through which hook files use their own app.
-import type { ApiClient } from './asking.ts';
+import type { ApiClient, MakeCall } from './asking.ts';
 import { decodeBytes, encodeBytes } from './bytes.ts';
-import type { AggregateQuery, CountQuery, Fields, HookFileInfo, HookMail, Json, ListQuery } from './calls.ts';
+import { readActingAs } from './call-arguments.ts';
+import type {
+  AggregateQuery,
+  BatchRequest,
+  CountQuery,
+  Fields,
+  HookFileInfo,
+  HookMail,
+  Json,
+  ListQuery,
+} from './calls.ts';
 import { type Format, formatValues } from './console.ts';
 import type { LogWriter } from './log-lines.ts';
 import type { LoadFrame, LogLevel } from './protocol.ts';
@@ -36,17 +46,8 @@ export function createAppObject(load: LoadFrame, asking: ApiClient, { lines, for
     id: load.app,
     workspace: load.workspace,
     env: { ...load.env },
-    records: {
-      findOne: (collection: string, id: string) => asking.call('records.findOne', collection, id),
-      list: (collection: string, query: ListQuery = {}) => asking.call('records.list', collection, query),
-      count: (collection: string, query: CountQuery = {}) => asking.call('records.count', collection, query),
-      aggregate: (collection: string, query: AggregateQuery) =>
-        asking.call('records.aggregate', collection, query),
-      create: (collection: string, fields: Fields) => asking.call('records.create', collection, fields),
-      update: (collection: string, id: string, fields: Fields) =>
-        asking.call('records.update', collection, id, fields),
-      delete: (collection: string, id: string) => asking.call('records.delete', collection, id),
-    },
+    ...recordCalls(asking.call),
+    as: (caller: unknown) => freezeAll(recordCalls(asking.actingAs(readActingAs(caller)))),
     users: {
       findOne: (id: string) => asking.call('users.findOne', id),
       findByEmail: (email: string) => asking.call('users.findByEmail', email),
@@ -60,6 +61,23 @@ export function createAppObject(load: LoadFrame, asking: ApiClient, { lines, for
     },
     log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
   });
+}
+
+/** The calls that act for the app, or for a caller. */
+function recordCalls(call: MakeCall) {
+  return {
+    records: {
+      findOne: (collection: string, id: string) => call('records.findOne', collection, id),
+      list: (collection: string, query: ListQuery = {}) => call('records.list', collection, query),
+      count: (collection: string, query: CountQuery = {}) => call('records.count', collection, query),
+      aggregate: (collection: string, query: AggregateQuery) => call('records.aggregate', collection, query),
+      create: (collection: string, fields: Fields) => call('records.create', collection, fields),
+      update: (collection: string, id: string, fields: Fields) =>
+        call('records.update', collection, id, fields),
+      delete: (collection: string, id: string) => call('records.delete', collection, id),
+    },
+    batch: (requests: readonly BatchRequest[]) => call('batch', requests),
+  };
 }
 
 function fileCalls(asking: ApiClient) {

@@ -1,11 +1,11 @@
 // The client of the API: sends the calls of hook code on behalf of the current invocation, and matches their results.
 import { checkArguments, isPlainData } from './call-arguments.ts';
-import type { CallError, CallTable } from './calls.ts';
+import type { ActingAs, CallError, CallTable } from './calls.ts';
 import type { ApiChannel } from './channel.ts';
 import type { Invocations } from './invocations.ts';
 import { serializeJson } from './json-text.ts';
 import type { CallResult } from './protocol.ts';
-import { encodeUtf8, OriginalPromise, parseJson, safeMap } from './untampered.ts';
+import { encodeUtf8, OriginalPromise, parseJson, safeMap, stringifyJson } from './untampered.ts';
 
 interface PendingCall {
   resolve(value: unknown): void;
@@ -21,6 +21,12 @@ export class AppError extends Error {
   code = '';
   errors: NonNullable<CallError['errors']> = [];
 }
+
+/** Makes one call: see `ApiClient`. */
+export type MakeCall = <Method extends keyof CallTable>(
+  method: Method,
+  ...args: CallTable[Method]['args']
+) => Promise<CallTable[Method]['value']>;
 
 /** Sends calls to the API and settles their promises. */
 export class ApiClient {
@@ -41,9 +47,18 @@ export class ApiClient {
    * Makes one call. Rejects with an `AppError` when the API responds with an error. Rejects with another error when the
    * call is not sent: outside of a handler, after the handler's end, or with arguments that JSON cannot represent.
    */
-  call<Method extends keyof CallTable>(
+  readonly call: MakeCall = (method, ...args) => this.#call(method, args, '');
+
+  /** Makes calls that act for a caller: of records, and of batches. */
+  actingAs(caller: ActingAs): MakeCall {
+    const member = `,"as":${stringifyJson(caller)}`;
+    return (method, ...args) => this.#call(method, args, member);
+  }
+
+  #call<Method extends keyof CallTable>(
     method: Method,
-    ...args: CallTable[Method]['args']
+    args: CallTable[Method]['args'],
+    as: string,
   ): Promise<CallTable[Method]['value']> {
     return new OriginalPromise((resolve, reject) => {
       const invocation = this.#invocations.current;
@@ -57,7 +72,8 @@ export class ApiClient {
       const call = new AppError('');
       const json = serializeJson(args, `an argument of ${method}`);
       if (!args.every(isPlainData)) checkArguments(method, parseJson(json) as readonly unknown[]);
-      const text = `{"type":"call","id":${id},"parent":${invocation.id},"method":"${method}","args":${json}}`;
+      const text =
+        `{"type":"call","id":${id},"parent":${invocation.id},"method":"${method}","args":${json}${as}}`;
       if (text.length > this.#maxCallBytes || encodeUtf8(text).length > this.#maxCallBytes) {
         throw new RangeError(`${method}: its arguments exceed ${this.#maxCallBytes} bytes`);
       }

@@ -1,6 +1,6 @@
 // Checks the arguments of `$app` calls before they are sent. The API kills a runner that sends malformed arguments, which an
 // author's mistake should not cause.
-import type { CallTable } from './calls.ts';
+import type { ActingAs, CallTable } from './calls.ts';
 import { describeUnserializable } from './json-text.ts';
 
 /** Describes what is wrong with a value; undefined when it is valid. */
@@ -46,6 +46,20 @@ function objectWith(
   };
 }
 
+/** Checks that a value is an array of values that pass a check. */
+function listOf(check: Check): Check {
+  return (value) => {
+    if (!Array.isArray(value)) return 'must be an array';
+    const faults = value.map(check);
+    const index = faults.findIndex((fault) => fault !== undefined);
+    return index === -1 ? undefined : `: number ${index}${joined(faults[index])}`;
+  };
+}
+
+function joined(fault = ''): string {
+  return `${fault.startsWith(':') ? '' : ' '}${fault}`;
+}
+
 const checks: Readonly<Record<keyof CallTable, readonly (readonly [name: string, check: Check])[]>> = {
   'records.findOne': [['the collection', isText], ['the id', isText]],
   'records.list': [['the collection', isText], [
@@ -70,6 +84,10 @@ const checks: Readonly<Record<keyof CallTable, readonly (readonly [name: string,
   'records.create': [['the collection', isText], ['the fields', isFields]],
   'records.update': [['the collection', isText], ['the id', isText], ['the fields', isFields]],
   'records.delete': [['the collection', isText], ['the id', isText]],
+  'batch': [[
+    'the requests',
+    listOf(objectWith({ method: isText, collection: isText }, { id: isText, body: isFields })),
+  ]],
   'users.findOne': [['the id', isText]],
   'users.findByEmail': [['the email', isText]],
   'users.create': [['the user', objectWith({ email: isText }, { password: isText })]],
@@ -86,9 +104,26 @@ export function checkArguments(method: keyof CallTable, args: readonly unknown[]
   for (const [index, [name, check]] of checks[method].entries()) {
     const wrong = check(args[index]);
     if (wrong !== undefined) {
-      throw new TypeError(`${method}: ${name}${wrong.startsWith(':') ? '' : ' '}${wrong}`);
+      throw new TypeError(`${method}: ${name}${joined(wrong)}`);
     }
   }
+}
+
+/**
+ * Reads the argument of `$app.as`. Throws `TypeError` for anything but an `e.auth`: a caller that is undefined by mistake must
+ * be neither an admin nor one without a token.
+ */
+export function readActingAs(auth: unknown): ActingAs {
+  if (auth === null) return null;
+  const wrong = isObject(auth);
+  const { id, role, app = null }: Partial<Record<string, unknown>> = wrong === undefined
+    ? { ...auth as object }
+    : {};
+  if (typeof id !== 'string' || typeof role !== 'string') {
+    throw new TypeError('$app.as: the caller must be e.auth: an object with id and role, or null');
+  }
+  if (app !== null && typeof app !== 'string') throw new TypeError('$app.as: app must be a text or null');
+  return { id, role, app };
 }
 
 /**

@@ -55,6 +55,17 @@ export interface ListQuery {
   readonly skip_total?: boolean;
 }
 
+/** One write of a batch, as in requests. The server checks its members. */
+export interface BatchRequest {
+  readonly method: string;
+  readonly collection: string;
+  readonly id?: string;
+  readonly body?: Fields;
+}
+
+/** The caller that a call acts for, under the access rules: `$app.as`. Null is a caller without a token. */
+export type ActingAs = Pick<HookAuth, 'id' | 'role' | 'app'> | null;
+
 /** The records that are counted; all without a filter. */
 export type CountQuery = Pick<ListQuery, 'filter'>;
 
@@ -131,6 +142,10 @@ export interface CallTable {
   'records.create': { args: readonly [collection: string, fields: Fields]; value: HookRecord };
   'records.update': { args: readonly [collection: string, id: string, fields: Fields]; value: HookRecord };
   'records.delete': { args: readonly [collection: string, id: string]; value: null };
+  'batch': {
+    args: readonly [requests: readonly BatchRequest[]];
+    value: { readonly results: readonly { readonly status: number; readonly body: Json }[] };
+  };
   'users.findOne': { args: readonly [id: string]; value: HookUser | null };
   'users.findByEmail': { args: readonly [email: string]; value: HookUser | null };
   'users.create': {

@@ -178,28 +178,11 @@ declare const $app: {
   readonly workspace: string;
   /** Variables that an app admin has set. */
   readonly env: Readonly<Record<string, string>>;
-  readonly records: {
-    /** Returns null if there is none. */
-    findOne<C extends CollectionName>(collection: C, id: string): Promise<HookRecord<C> | null>;
-    list<C extends CollectionName>(
-      collection: C,
-      query?: HookListQuery,
-    ): Promise<HookRecordPage<C>>;
-    /** The number of records, or of those that pass a filter. */
-    count(collection: CollectionName, query?: { filter?: string }): Promise<number>;
-    /** Numbers about all records, or about each group of them: `{ fn: 'count,sum(total)', group: 'status' }`. */
-    aggregate(
-      collection: CollectionName,
-      query: { fn: string; group?: string; filter?: string },
-    ): Promise<{ readonly items: HookAggregate[] }>;
-    create<C extends CollectionName>(collection: C, fields: NewRecord<C>): Promise<HookRecord<C>>;
-    update<C extends CollectionName>(
-      collection: C,
-      id: string,
-      fields: Partial<FieldsOf<C>> & Modifiers<FieldsOf<C>>,
-    ): Promise<HookRecord<C>>;
-    delete(collection: CollectionName, id: string): Promise<null>;
-  };
+  readonly records: HookRecords;
+  /** Does all writes in one transaction, or none. Throws for the first that is refused, with `requests.<index>` before its message. */
+  batch(requests: readonly HookBatchRequest[]): Promise<HookBatchResults>;
+  /** The same for a caller, under the access rules: for `e.auth`, and for null as somebody without a token. */
+  as(caller: Pick<HookAuth, 'id' | 'role'> & Partial<HookAuth> | null): HookActing;
   readonly users: {
     /** Returns null if there is none. */
     findOne(id: string): Promise<HookUser | null>;

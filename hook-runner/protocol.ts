@@ -17,7 +17,7 @@
 //   call          →  result (of the API), possibly after the end of the invocation that it belongs to
 // The runner exits when descriptor 3 is closed.
 
-import type { Bytes, CallError, CallTable, Fields, Headers, HookAuth, Json } from './calls.ts';
+import type { ActingAs, Bytes, CallError, CallTable, Fields, Headers, HookAuth, Json } from './calls.ts';
 import type { ChannelLimits } from './channel-limits.ts';
 import type { EventNameOf, EventPayloads } from './events.ts';
 import type { Fault, FileRegistrations, RefusedField } from './registrations.ts';
@@ -201,7 +201,10 @@ export interface EndFrame {
   readonly id: number;
 }
 
-/** A call of hook code to the API. `parent` is the open invocation that it belongs to. */
+/**
+ * A call of hook code to the API. `parent` is the open invocation that it belongs to. With `as`, a call about records acts for
+ * that caller, else with the rights of an admin of the app.
+ */
 export type CallFrame = {
   [Method in keyof CallTable]: {
     readonly type: 'call';
@@ -209,6 +212,7 @@ export type CallFrame = {
     readonly parent: number;
     readonly method: Method;
     readonly args: CallTable[Method]['args'];
+    readonly as?: ActingAs | undefined;
   };
 }[keyof CallTable];
 

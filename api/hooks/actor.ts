@@ -16,11 +16,16 @@ const server: RecordCaller = { principal: null, requestId: '' };
 
 /** An author with what hooks are told of it, looked up once they ask; without one it is what the server does by itself. */
 export function hookActor(deps: AuthDeps, app: AppDefinition, author: RecordCaller = server): Actor {
-  const { principal, requestId, hook } = author;
-  if (hook === undefined) return { requestId, depth: 0, auth: () => makeHookAuth(deps, app, principal) };
+  const { principal, requestId, hook, isForPrincipal } = author;
+  const authOfPrincipal = () => makeHookAuth(deps, app, principal);
+  if (hook === undefined) return { requestId, depth: 0, auth: authOfPrincipal };
   const { id, workspace } = app;
   const auth: HookAuth = { id: 'hook', email: '', role: 'hook', workspace: workspace.id, app: id };
-  return { requestId, ...hook, auth: () => Promise.resolve(auth) };
+  return {
+    requestId,
+    ...hook,
+    auth: isForPrincipal === true ? authOfPrincipal : () => Promise.resolve(auth),
+  };
 }
 
 /** `e.auth` of a request. */

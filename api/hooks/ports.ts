@@ -54,6 +54,8 @@ export interface RecordCaller {
   requestId: string;
   /** Absent for what a request itself wants. */
   hook?: HookNesting;
+  /** True for what hook code does for the principal: hooks see that one, and not the hook. */
+  isForPrincipal?: boolean;
   /** Called when hooks have returned, perhaps long after the beginning. Throws when nothing may be written. */
   requireStillAdmitted?: () => void;
 }

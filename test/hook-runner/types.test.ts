@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hookEvents } from '../../hook-runner/events.ts';
 import { startRunner } from './runner.ts';
 
-const declarations = ['hooks', 'numbers', 'lists', 'modifiers'].map((name) =>
+const declarations = ['hooks', 'numbers', 'lists', 'modifiers', 'records'].map((name) =>
   fileURLToPath(new URL(`../../hook-runner/${name}.d.ts`, import.meta.url))
 );
 /** What is served at GET …/hooks/types before the app's own collections. */
@@ -88,7 +88,9 @@ interface HookProfiles {
       app.body !== null && 'text' in app.body ? app.body.text : '',
     );
     for (const [name, methods] of Object.entries(members)) {
-      expect(text).toMatch(new RegExp(`readonly ${name}: `));
+      expect(text).toMatch(
+        new RegExp(methods === 'function' ? `^ {2}${name}\\(` : `readonly ${name}: `, 'm'),
+      );
       if (name === 'env' || !Array.isArray(methods)) continue;
       for (const method of methods) {
         expect(text).toMatch(new RegExp(`\\b${method}(<|\\(|: LogLine)|'${method}'`));

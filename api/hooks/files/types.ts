@@ -4,10 +4,10 @@ import { kindOf } from '../../../storage/app/fields/kinds.ts';
 import type { AppDefinition, CollectionDefinition, Field } from '../../../storage/definition.ts';
 import { shownFields, usersCollection, usersId } from '../../../storage/workspace/identities.ts';
 
-const declarations = new URL('../../../hook-runner/hooks.d.ts', import.meta.url);
-const numbers = new URL('../../../hook-runner/numbers.d.ts', import.meta.url);
-const lists = new URL('../../../hook-runner/lists.d.ts', import.meta.url);
-const modifiers = new URL('../../../hook-runner/modifiers.d.ts', import.meta.url);
+/** In this order. */
+const declarations = ['hooks', 'numbers', 'lists', 'modifiers', 'records'].map((name) =>
+  new URL(`../../../hook-runner/${name}.d.ts`, import.meta.url)
+);
 const globals = new URL('../../../hook-runner/globals.d.ts', import.meta.url);
 
 /** The same with what editors know by themselves, for a type checker that knows none of it. */
@@ -18,10 +18,8 @@ export async function declareCheckedTypes(app: AppDefinition): Promise<string> {
 /** A declaration file. */
 export async function declareTypes(app: AppDefinition): Promise<string> {
   const collections = [...app.collections.values(), usersCollection(app)];
-  return `${await readFile(declarations, 'utf8')}
-${await readFile(numbers, 'utf8')}
-${await readFile(lists, 'utf8')}
-${await readFile(modifiers, 'utf8')}
+  const texts = await Promise.all(declarations.map((file) => readFile(file, 'utf8')));
+  return `${texts.join('\n')}
 /** The collections of this app. */
 interface HookCollections {
 ${collections.map(declareFields).join('\n')}

@@ -1,6 +1,14 @@
 // The values in a runner's messages: each is what it must be, or the channel cannot be trusted.
 import { isUtf8 } from 'node:buffer';
-import type { Bytes, CallTable, Fields, Headers, Json } from '../../../hook-runner/calls.ts';
+import type {
+  ActingAs,
+  BatchRequest,
+  Bytes,
+  CallTable,
+  Fields,
+  Headers,
+  Json,
+} from '../../../hook-runner/calls.ts';
 import type { Fault, RefusedField } from '../../../hook-runner/registrations.ts';
 import { isObject, ProtocolError } from './frames.ts';
 
@@ -91,6 +99,20 @@ export function readJson(given: unknown): Json {
 /** An object of JSON values. */
 export function readRecordFields(given: unknown): Fields {
   return readMembers(given) as Fields;
+}
+
+/** A write of a batch. */
+export function readBatchRequest(given: unknown): BatchRequest {
+  const { method, collection, body } = readMembers(given);
+  const request = { method: readText(method), collection: readText(collection), ...readTexts(given, ['id']) };
+  return body === undefined ? request : { ...request, body: readRecordFields(body) };
+}
+
+/** The caller that a call acts for. */
+export function readActingAs(given: unknown): ActingAs {
+  if (given === null) return null;
+  const { id, role, app } = readMembers(given);
+  return { id: readText(id), role: readText(role), app: app === null ? null : readText(app) };
 }
 
 /** Pairs of header names and values. */

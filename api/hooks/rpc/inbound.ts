@@ -9,6 +9,8 @@ import type {
 import type { CallTable } from '../../../hook-runner/calls.ts';
 import { ProtocolError } from './frames.ts';
 import {
+  readActingAs,
+  readBatchRequest,
   readBoolean,
   readBytes,
   readFault,
@@ -197,6 +199,7 @@ const argumentReaders: Arguments = {
   'records.create': ([coll, fields]) => [readText(coll), readRecordFields(fields)],
   'records.update': ([coll, id, fields]) => [readText(coll), readText(id), readRecordFields(fields)],
   'records.delete': ([coll, id]) => [readText(coll), readText(id)],
+  'batch': ([requests]) => [readList(requests, readBatchRequest)],
   'users.findOne': ([id]) => [readText(id)],
   'users.findByEmail': ([email]) => [readText(email)],
   'users.create': (
@@ -226,17 +229,14 @@ const argumentReaders: Arguments = {
   },
 };
 
-function readCall({ id, parent, method, args }: Members): frames.CallFrame {
+function readCall({ id, parent, method, args, as }: Members): frames.CallFrame {
   if (typeof method !== 'string' || !isMethod(method)) throw new ProtocolError('a call of an unknown method');
-  return makeCall(method, { id: readId(id), parent: readId(parent), args: readList(args, (value) => value) });
-}
-
-function makeCall(
-  method: keyof CallTable,
-  { id, parent, args }: { id: number; parent: number; args: readonly unknown[] },
-): frames.CallFrame {
+  const call = {
+    ...{ type: 'call', id: readId(id), parent: readId(parent), method },
+    args: argumentReaders[method](readList(args, (value) => value)),
+  };
   // Method and arguments come from the same row of the table, which the compiler cannot follow through a union.
-  return { type: 'call', id, parent, method, args: argumentReaders[method](args) } as frames.CallFrame;
+  return (as === undefined ? call : { ...call, as: readActingAs(as) }) as frames.CallFrame;
 }
 
 function isMethod(method: string): method is keyof CallTable {

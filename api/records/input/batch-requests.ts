@@ -1,8 +1,26 @@
 // The requests of a batch, read and checked one by one.
+import { array, described, fieldMap, object, oneOf, optional, string } from '../../contract/schema.ts';
 import { failValidation, type FieldError, reasons } from '../../errors.ts';
 import type { WriteAction } from '../../hooks/ports.ts';
 import type { IntendedChange } from '../ports.ts';
 import type { RecordInput } from './values.ts';
+
+const maximalWrites = 100;
+
+const request = object({
+  method: oneOf(['POST', 'PATCH', 'DELETE']),
+  collection: string(),
+  id: optional(described(string(), 'The record to change or delete.')),
+  body: optional(fieldMap('The same as in a request that creates or changes one record.')),
+});
+
+/** The body of a batch. */
+export const batchBody = object({
+  requests: described(
+    array(request, { max: maximalWrites }),
+    'Run in this order. A later one may point to a record that an earlier one creates.',
+  ),
+});
 
 /** A write as the body has it. */
 export interface BatchRequest {
