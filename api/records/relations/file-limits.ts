@@ -4,7 +4,8 @@ import { describeFiles } from '../../../storage/app/files.ts';
 import type { StoredValue } from '../../../storage/app/fields/kind.ts';
 import type { Field } from '../../../storage/definition.ts';
 import { parseArray } from '../../../storage/sql/text-array.ts';
-import { failValidation } from '../../errors.ts';
+import type { RecordPlan } from '../../../storage/app/records/plan.ts';
+import { failValidation, type FieldError } from '../../errors.ts';
 import type { RecordScope } from '../collection.ts';
 
 /** Values to store, by the positions of their fields. */
@@ -22,20 +23,38 @@ export async function refuseUnfitFiles(
   { positions, values }: PositionedValues,
   mayRead: (field: string, id: string) => boolean,
 ): Promise<void> {
-  const held = positions.flatMap((position, index) => {
-    const field = plan.fields[position]?.field;
-    if (field === undefined || field.max_size === undefined && field.mime === undefined) return [];
-    return idsIn(field, values[index] ?? null)
-      .filter((id) => mayRead(field.name, id)).map((id) => ({ field, id }));
-  });
+  const held = limitedFiles(plan, { positions, values }).filter(({ field, id }) => mayRead(field.name, id));
   if (held.length === 0) return;
   const files = await connection.run((sql) => describeFiles(sql, app.schema, held.map(({ id }) => id)));
-  const errors = held.flatMap(({ field, id }) => {
-    const file = files.get(id);
+  const errors = fileErrors(held, files);
+  if (errors.length > 0) failValidation(errors.slice(0, 100));
+}
+
+/** A file in a field that has limits. */
+interface HeldFile {
+  field: Field;
+  id: string;
+}
+
+/** The files in fields that have limits. */
+export function limitedFiles(plan: RecordPlan, { positions, values }: PositionedValues): HeldFile[] {
+  return positions.flatMap((position, index) => {
+    const field = plan.fields[position]?.field;
+    if (field === undefined || field.max_size === undefined && field.mime === undefined) return [];
+    return idsIn(field, values[index] ?? null).map((id) => ({ field, id }));
+  });
+}
+
+/** What is wrong with files, of which nothing is said where they are not known. */
+export function fileErrors(
+  held: readonly HeldFile[],
+  known: ReadonlyMap<string, { size: number; type: string }>,
+): FieldError[] {
+  return held.flatMap(({ field, id }) => {
+    const file = known.get(id);
     const reason = file === undefined ? undefined : fileFault(field, file);
     return reason === undefined ? [] : [{ field: field.name, reason }];
   });
-  if (errors.length > 0) failValidation(errors.slice(0, 100));
 }
 
 function idsIn({ many }: Field, value: StoredValue | null): string[] {

@@ -1,6 +1,7 @@
 // Storing the rows of a batch: those that PostgreSQL refuses are found out, and the others stored.
 import type { StoredValue } from '../../../storage/app/fields/kind.ts';
 import { pointsTo } from '../../../storage/app/fields/kinds.ts';
+import { describeFiles } from '../../../storage/app/files.ts';
 import type { Field } from '../../../storage/definition.ts';
 import { parseArray } from '../../../storage/sql/text-array.ts';
 import { type BulkRecord, missingIds } from '../../../storage/app/records/bulk/insert-many.ts';
@@ -8,6 +9,7 @@ import type { RecordPlan } from '../../../storage/app/records/plan.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
 import { StorageError } from '../../../storage/errors.ts';
 import { ApiError, type FieldError, toApiError } from '../../errors.ts';
+import { fileErrors, limitedFiles } from '../relations/file-limits.ts';
 import { explainWriteError, missingTarget } from '../input/write-errors.ts';
 import type { BulkStatements } from './bulk-write.ts';
 import { errorsOfLine, lineName } from './line-errors.ts';
@@ -47,8 +49,28 @@ export interface BatchScope {
 /** Stores rows. Throws what is not the fault of one of them. */
 export async function insertRows(scope: BatchScope, rows: readonly BatchRow[]): Promise<StoredBatch> {
   const result: StoredBatch = { created: 0, refused: 0, errors: [], waiting: [] };
-  if (rows.length > 0) await insertInto(result, scope, rows);
+  const fit = await withFitFiles(result, scope, rows);
+  if (fit.length > 0) await insertInto(result, scope, fit);
   return result;
+}
+
+/** The rows whose files are such as their fields take. The others are refused. */
+async function withFitFiles(
+  result: StoredBatch,
+  { sql, schema, plan }: BatchScope,
+  rows: readonly BatchRow[],
+): Promise<readonly BatchRow[]> {
+  const positions = plan.allPositions;
+  const held = rows.map(({ record: { values } }) => limitedFiles(plan, { positions, values }));
+  const ids = new Set(held.flat().map(({ id }) => id));
+  if (ids.size === 0) return rows;
+  const files = await describeFiles(sql, schema, [...ids]);
+  return rows.filter(({ line }, index) => {
+    const errors = fileErrors(held[index] ?? [], files);
+    if (errors.length === 0) return true;
+    refuseWith(result, errors.map((error) => ({ ...error, field: lineName(line, error.field) })));
+    return false;
+  });
 }
 
 async function insertInto(
