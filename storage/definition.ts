@@ -25,8 +25,8 @@ export interface AppDefinition {
 /** The identity of an app without its definition, for what outlives a request. */
 export type AppIdentity = Pick<AppDefinition, 'workspace' | 'id' | 'schema'>;
 
-/** Kinds of collection; `view` is announced but not built. */
-export type CollectionKind = 'base' | 'auth';
+/** Kinds of collection: tables of records, tables of profiles of end-users, and views, which are read only. */
+export type CollectionKind = 'base' | 'auth' | 'view';
 
 /** Name of an app's table of files; no collection can have it. */
 export const filesId = '_files';
@@ -107,6 +107,8 @@ export interface CollectionDefinition {
   indexes: readonly CollectionIndex[];
   /** Null or undefined as long as no search was asked for. */
   search?: SearchSetting | null | undefined;
+  /** The query of a view; null or undefined for all others. */
+  query?: string | null | undefined;
   version: number;
   created_at: Date;
   updated_at: Date;

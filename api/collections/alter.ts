@@ -16,12 +16,15 @@ import { checkRecords } from './existing-records.ts';
 import { explainChangeError, type RefusedChange } from './refused-change.ts';
 import { renameInRules } from './rename-rules.ts';
 import { searchSetting } from './search.ts';
+import { changeView } from './views/change-view.ts';
+import { requireTable } from './views/declared-view.ts';
+import { refreshViews, requireUnneeded } from './views/needs.ts';
 import { requireIndexLimit, withinSizeLimit } from './size-limit.ts';
 
 /** A change of a collection. */
 export interface Alteration {
   id: string;
-  declared: ChangedCollection;
+  declared: Omit<ChangedCollection, 'fields'> & { fields?: ChangedCollection['fields'] | undefined };
   /** True when fields that are left out may be dropped with their values. */
   drop: boolean;
   /** True when records get the defaults of new fields, and of those that are required from now on. */
@@ -36,7 +39,18 @@ export interface Alteration {
 export async function alterCollection(
   deps: ChangeDeps,
   app: AppDefinition,
-  { id, declared, drop, fill = false, by }: Alteration,
+  alteration: Alteration,
+): Promise<CollectionResponse> {
+  const { id, declared, by } = alteration;
+  return app.collections.get(id)?.kind === 'view'
+    ? await changeView(deps, app, { id, declared, by })
+    : await changeTable(deps, app, { ...alteration, declared: requireTable(declared) });
+}
+
+async function changeTable(
+  deps: ChangeDeps,
+  app: AppDefinition,
+  { id, declared, drop, fill = false, by }: Alteration & { declared: ChangedCollection },
 ): Promise<CollectionResponse> {
   const errors = fieldErrors(declared.fields);
   if (errors.length > 0) failValidation(errors);
@@ -45,7 +59,8 @@ export async function alterCollection(
     changeCollections(deps, app, {
       by,
       ...(built === undefined ? {} : { connection: built.connection }),
-      work: async ({ sql, schema, collections, audit }) => {
+      work: async (scope) => {
+        const { sql, schema, collections, audit } = scope;
         const before = collections.get(id) ?? failNoCollection(id);
         const checked = checkChange(before, { declared, drop, collections });
         const { renamed, renames } = checked;
@@ -57,12 +72,14 @@ export async function alterCollection(
           ...{ before, after, fill },
           formerNames: new Map([...renames].map(([from, to]) => [to, from])),
         });
+        await requireUnneeded(scope, before, checked);
         await renameColumns(sql, table, { before, renames });
         await alterTable(sql, table, { before: renamed, after, filled, built: built?.names });
         const changed = { id, ...after, now: by.now };
         await withinSizeLimit({ sql, schema }, () => updateCollection(sql, schema, changed));
         const definition = { ...before, ...after };
         const renaming = { app, before: collections, after: definition, renames, now: by.now };
+        await refreshViews(scope, { after: definition, renames, now: by.now });
         const rules = renames.size === 0 ? [] : await renameInRules(sql, renaming);
         await audit('collection_update', id, differences({ ...checked, rules }));
         return showCollection({ ...definition, updated_at: by.now });

@@ -1,5 +1,5 @@
 // Collections in responses.
-import type { CollectionDefinition, CollectionIndex, Field } from '../../storage/definition.ts';
+import type { CollectionDefinition, CollectionIndex, CollectionKind, Field } from '../../storage/definition.ts';
 import { usersId } from '../../storage/workspace/identities.ts';
 import { fail } from '../errors.ts';
 import {
@@ -22,7 +22,8 @@ const indexesResponse: Schema<CollectionIndex[]> = indexesSchema;
 export const collectionResponse = object({
   schema: object({
     id: string(),
-    kind: oneOf(['base', 'auth']),
+    kind: oneOf(['base', 'auth', 'view']),
+    query: described(optional(string()), 'Of views alone.'),
     language: optional(string()),
     fields: array(fieldResponse),
     indexes: described(optional(indexesResponse), 'Left out when there are none.'),
@@ -35,7 +36,8 @@ export const collectionResponse = object({
 export interface CollectionResponse {
   schema: {
     id: string;
-    kind: 'base' | 'auth';
+    kind: CollectionKind;
+    query?: string;
     language?: string;
     fields: Field[];
     indexes?: CollectionIndex[];
@@ -46,7 +48,7 @@ export interface CollectionResponse {
 
 /** The response for a definition. */
 export function showCollection(
-  { id, kind, fields, indexes, search, created_at, updated_at }: Omit<
+  { id, kind, fields, indexes, search, query, created_at, updated_at }: Omit<
     CollectionDefinition,
     'version' | 'rules'
   >,
@@ -58,6 +60,7 @@ export function showCollection(
     schema: {
       id,
       kind,
+      ...(typeof query === 'string' ? { query } : {}),
       ...(search ? { language: search.language } : {}),
       fields: ordered,
       ...(declared.length === 0 ? {} : { indexes: declared }),

@@ -5,7 +5,7 @@ import { usersId } from '../../storage/workspace/identities.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import { planFor, type RecordPlan } from '../../storage/app/records/plan.ts';
 import type { Deps } from '../deps.ts';
-import { ApiError, fail } from '../errors.ts';
+import { ApiError, fail, failValidation } from '../errors.ts';
 import type { RecordHooks } from '../hooks/ports.ts';
 import type { Policies } from '../policies/effective.ts';
 import type { Publisher } from '../realtime/ports.ts';
@@ -105,8 +105,13 @@ export function recordScope(
   return { target, plan: planFor(target.app.schema, target.collection), connection, policies };
 }
 
-/** Ends a write with `403` when it is to `users`, whom only the auth and user routes write. */
+/**
+ * Ends a write with `403` when it is to `users`, whom only the auth and user routes write, and with `400` when it is to a view.
+ */
 export function refuseBuiltIn({ collection }: RecordTarget): void {
+  if (collection.kind === 'view') {
+    failValidation([{ field: '', reason: `"${collection.id}" is a view: its records are read-only` }]);
+  }
   if (collection.id === usersId) {
     fail('forbidden', `"${usersId}" is built in: users are written by the auth and user routes`);
   }

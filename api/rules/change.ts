@@ -1,6 +1,6 @@
 // Sets and resets access rules, under the lock of the app's collections and with an audit entry.
 import { deleteAccessRule, putAccessRule } from '../../storage/app/access-rules.ts';
-import type { AccessRule, Action, Template } from '../../storage/definition.ts';
+import type { AccessRule, Action, CollectionDefinition, Template } from '../../storage/definition.ts';
 import type { Caller } from '../audit/actor.ts';
 import { changeCollections, type ChangeDeps } from '../collections/change.ts';
 import { fail, failValidation } from '../errors.ts';
@@ -39,6 +39,7 @@ export async function putRule(
     ofTables: false,
     work: async ({ sql, schema, collections, audit }) => {
       const collection = collections.get(id) ?? failNoCollection(id);
+      refuseWriteRule(collection, action);
       if (rule.filter !== null) {
         withFilterErrors(() => compileFilter({ ...app, collections }, collection, rule.filter ?? ''));
       }
@@ -72,6 +73,12 @@ export async function resetRule(
 export function requireAction(name: string): Action {
   return actions.find((action) => action === name) ??
     fail('not_found', `there is no action "${name.slice(0, 100)}"; there are ${actions.join(', ')}`);
+}
+
+/** Throws `400 validation` for a rule of writes of a view. */
+function refuseWriteRule({ id, kind }: CollectionDefinition, action: Action): void {
+  if (kind !== 'view' || action === 'list' || action === 'get') return;
+  failValidation([{ field: 'action', reason: `"${id}" is a view, which has rules for list and get` }]);
 }
 
 function ruleIn({ template, filter = null }: RuleInput): AccessRule {

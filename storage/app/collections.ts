@@ -16,13 +16,15 @@ export interface CollectionChange {
   fields: readonly Field[];
   indexes: readonly CollectionIndex[];
   search?: SearchSetting | null | undefined;
+  /** The query of a view. */
+  query?: string | null | undefined;
   now: Date;
 }
 
 /** The timeout of one statement that changes a table, in milliseconds. An index over a large table takes long. */
 export const changeTimeoutMs = 60_000;
 
-const columns = 'id, kind, fields, indexes, search, version, created_at, updated_at';
+const columns = 'id, kind, fields, indexes, search, query, version, created_at, updated_at';
 
 function collectionsTable(schema: string): string {
   return `${quoteIdentifier(schema)}._collections`;
@@ -42,7 +44,7 @@ export async function selectCollections(sql: Sql, schema: string): Promise<Colle
 /** The size of the fields and indexes of all collections of an app together, as JSON, in bytes. */
 export async function definitionBytes(sql: Sql, schema: string): Promise<number> {
   const [row] = await sql.unsafe<{ size: number }[]>(
-    `select coalesce(sum(octet_length(fields::text) + octet_length(indexes::text)), 0)::float8 as size from ${
+    `select coalesce(sum(octet_length(fields::text) + octet_length(indexes::text) + coalesce(octet_length(query), 0)), 0)::float8 as size from ${
       collectionsTable(schema)
     }`,
   );
@@ -89,26 +91,27 @@ function buildKey(schema: string): string {
 export async function insertCollection(
   sql: Sql,
   schema: string,
-  { id, kind, fields, indexes, search, now }: CollectionChange & { kind: CollectionKind },
+  { id, kind, fields, indexes, search, query, now }: CollectionChange & { kind: CollectionKind },
 ): Promise<boolean> {
   const inserted = await sql.unsafe(
     `insert into ${collectionsTable(schema)} (${columns})
-     values ($1, $2, $3::text::jsonb, $4::text::jsonb, $5::text::jsonb, floor(random() * 1000000000), $6, $6) on conflict (id) do nothing`,
-    [id, kind, JSON.stringify(fields), JSON.stringify(indexes), textOf(search), now],
+     values ($1, $2, $3::text::jsonb, $4::text::jsonb, $5::text::jsonb, $6, floor(random() * 1000000000), $7, $7) on conflict (id) do nothing`,
+    [id, kind, JSON.stringify(fields), JSON.stringify(indexes), textOf(search), query ?? null, now],
   );
   return inserted.count === 1;
 }
 
-/** Replaces the fields and indexes of a definition and increments its version. */
+/** Replaces the fields, the indexes and the query of a definition and increments its version. */
 export async function updateCollection(
   sql: Sql,
   schema: string,
-  { id, fields, indexes, search, now }: CollectionChange,
+  { id, fields, indexes, search, query, now }: CollectionChange,
 ): Promise<void> {
   await sql.unsafe(
     `update ${collectionsTable(schema)}
-     set fields = $2::text::jsonb, indexes = $3::text::jsonb, search = $4::text::jsonb, version = version + 1, updated_at = $5 where id = $1`,
-    [id, JSON.stringify(fields), JSON.stringify(indexes), textOf(search), now],
+     set fields = $2::text::jsonb, indexes = $3::text::jsonb, search = $4::text::jsonb, query = $5, version = version + 1, updated_at = $6
+     where id = $1`,
+    [id, JSON.stringify(fields), JSON.stringify(indexes), textOf(search), query ?? null, now],
   );
 }
 

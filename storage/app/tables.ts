@@ -18,7 +18,8 @@ type Attachment =
   | 'link'
   | 'search'
   | 'words'
-  | 'trigrams';
+  | 'trigrams'
+  | 'query';
 
 const prefixes: Record<Attachment, string> = {
   primary: '_p_',
@@ -30,6 +31,7 @@ const prefixes: Record<Attachment, string> = {
   search: '_s_',
   words: '_w_',
   trigrams: '_t_',
+  query: '_q_',
 };
 
 /**

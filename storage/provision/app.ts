@@ -1,7 +1,7 @@
 // Makes and drops an app's schema and its two roles, in the caller's transaction.
 import { applyMigration, latestVersion, type MigratedSchema } from '../boot/migrate.ts';
 import type { Sql } from '../connections/pool.ts';
-import { ownerRole } from '../sql/ids.ts';
+import { ownerRole, viewerRole } from '../sql/ids.ts';
 import { type Provisioning, tenantRole } from './cluster.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 import { createRoleText, inheritRoleText } from './roles.ts';
@@ -47,8 +47,7 @@ export async function createAppSchema(
 export async function ensureOwner(sql: Sql, provisioning: Provisioning, place: AppLocation): Promise<void> {
   const name = ownerRole(place.schema);
   await oneAtATime(sql);
-  const [known] = await sql`select from pg_roles where rolname = ${name}`;
-  if (known !== undefined) return;
+  if (await isRole(sql, name)) return;
   const [from, to] = [quoteIdentifier(place.schema), quoteIdentifier(name)];
   const role = { name, group: provisioning.names.groups.appOwner };
   await sql.unsafe(`${rolesText(provisioning, place, [role])}
@@ -57,11 +56,33 @@ export async function ensureOwner(sql: Sql, provisioning: Provisioning, place: A
     ${inheritRoleText(place.schema, false)} ${inheritRoleText(name, false)}`);
 }
 
+/**
+ * Makes the role that owns the views of an app, if there is none. It cannot log in and has no right but to find names in the
+ * schema; whoever makes a view adds the right to read what the view reads. Only the owner of the schema may become it.
+ */
+export async function ensureViewer(sql: Sql, { database, schema }: AppLocation): Promise<void> {
+  await oneAtATime(sql);
+  if (await isRole(sql, viewerRole(schema))) return;
+  const [viewer, owner, place] = [viewerRole(schema), ownerRole(schema), schema].map(quoteIdentifier);
+  await sql.unsafe(`set local createrole_self_grant = 'set';
+    create role ${viewer} nologin nosuperuser nocreatedb nocreaterole noinherit noreplication nobypassrls;
+    grant ${quoteIdentifier(database)} to ${viewer} with inherit false, set false;
+    grant ${viewer} to ${owner} with inherit false, set true;
+    set local role ${owner};
+    grant usage on schema ${place} to ${viewer};
+    set local role none;`);
+}
+
+async function isRole(sql: Sql, name: string): Promise<boolean> {
+  const [known] = await sql`select from pg_roles where rolname = ${name}`;
+  return known !== undefined;
+}
+
 /** Drops everything of an app in the database: its connections, its schema with its content, its rights, its roles. */
 export async function dropAppSchema(sql: Sql, schema: string): Promise<void> {
-  const roles = [schema, ownerRole(schema)];
-  const names = roles.map(quoteIdentifier).join(', ');
   await oneAtATime(sql);
+  const roles = [schema, ownerRole(schema), ...await isRole(sql, viewerRole(schema)) ? [viewerRole(schema)] : []];
+  const names = roles.map(quoteIdentifier).join(', ');
   // Statements that run in the app now are ended below. The lock timeout bounds the wait for later ones.
   await sql.unsafe(`set local lock_timeout = '5s'; ${roles.map((role) => inheritRoleText(role)).join(' ')}`);
   await sql`select pg_terminate_backend(pid) from pg_stat_activity where usename in ${sql(roles)}`;

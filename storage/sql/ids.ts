@@ -98,3 +98,8 @@ export function opaqueName(prefix: 'w_' | 'a_'): string {
 export function ownerRole(schema: string): string {
   return schema.replace(/^a_/, 'o_');
 }
+
+/** The role that owns an app's views, if there are any. It reads the tables of the app's collections and nothing else. */
+export function viewerRole(schema: string): string {
+  return schema.replace(/^a_/, 'v_');
+}

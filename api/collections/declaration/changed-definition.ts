@@ -13,6 +13,8 @@ import { targetErrors } from './targets.ts';
 export interface ChangedCollection {
   id?: string | undefined;
   kind?: 'base' | 'auth' | 'view' | undefined;
+  /** The query of a view, which has no fields of its own. */
+  query?: string | undefined;
   /** The language of searches stays as it is when this is left out. */
   language?: string | undefined;
   fields: readonly ChangedField[];
@@ -47,14 +49,18 @@ export function checkChange(
     ...errors,
     ...changeErrors(renamed.fields, fields, drop),
     ...numberingErrors(fields),
-    ...targetErrors(fields, new Set(collections.keys())),
+    ...targetErrors(fields, collections),
     ...declared.indexes === undefined ? keptIndexErrors(indexes, fields) : indexErrors(indexes, fields),
   ];
   if (refused.length > 0) failValidation(refused);
   return { renames, renamed, after: { fields, indexes } };
 }
 
-function identityErrors(before: CollectionDefinition, { id, kind }: ChangedCollection): FieldError[] {
+/** The errors of a declaration that has another id or kind than the collection. */
+export function identityErrors(
+  before: CollectionDefinition,
+  { id, kind }: { id?: string | undefined; kind?: string | undefined },
+): FieldError[] {
   const errors: FieldError[] = [];
   if (id !== undefined && id !== before.id) {
     errors.push({ field: 'schema.id', reason: `must be "${before.id}": a collection cannot be renamed` });

@@ -74,6 +74,11 @@ const language = described(
   'The text search configuration of PostgreSQL for fields with `search: true`; default `simple`.',
 );
 
+const query = described(
+  optional(string({ min: 1, max: 10_000 })),
+  'Of a `view`: one `SELECT` over collections of the app, whose columns become the fields.',
+);
+
 const fieldsSchema = array(fieldSchema, { max: maxFields });
 
 /** The body of a create. */
@@ -81,8 +86,9 @@ export const collectionBody = object({
   schema: object({
     id: string(),
     kind: optional(oneOf(['base', 'auth', 'view'])),
+    query,
     language,
-    fields: fieldsSchema,
+    fields: optional(fieldsSchema),
     indexes: optional(indexesSchema),
   }),
 });
@@ -92,8 +98,9 @@ export const collectionChangeBody = object({
   schema: object({
     id: optional(string()),
     kind: optional(oneOf(['base', 'auth', 'view'])),
+    query,
     language,
-    fields: array(changedFieldSchema, { max: maxFields }),
+    fields: optional(array(changedFieldSchema, { max: maxFields })),
     indexes: optional(indexesSchema),
   }),
 });

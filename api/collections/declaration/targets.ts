@@ -5,15 +5,20 @@ import { usersId } from '../../../storage/workspace/identities.ts';
 import type { FieldError } from '../../errors.ts';
 
 /** The errors of fields whose target does not exist. */
-export function targetErrors(fields: readonly Field[], known: ReadonlySet<string>): FieldError[] {
-  return fields.flatMap((field) => {
+export function targetErrors(
+  fields: readonly Field[],
+  collections: ReadonlyMap<string, CollectionDefinition>,
+  itself?: string,
+): FieldError[] {
+  return fields.flatMap((field): FieldError[] => {
     const target = pointsTo(field);
-    const isThere = target === undefined || target === usersId || target === filesId || known.has(target);
-    return isThere ? [] : [{
-      field: `schema.fields.${field.name}.target`,
-      reason: `collection "${target}" does not exist`,
-      code: 'not_found',
-    }];
+    if (target === undefined || target === usersId || target === filesId || target === itself) return [];
+    const found = collections.get(target);
+    const at = `schema.fields.${field.name}.target`;
+    if (found === undefined) {
+      return [{ field: at, reason: `collection "${target}" does not exist`, code: 'not_found' }];
+    }
+    return found.kind === 'view' ? [{ field: at, reason: `"${target}" is a view, which has no records` }] : [];
   });
 }
 
@@ -21,7 +26,7 @@ export function targetErrors(fields: readonly Field[], known: ReadonlySet<string
 export function relationsTo(id: string, collections: Iterable<CollectionDefinition>): string[] {
   const relations: string[] = [];
   for (const other of collections) {
-    if (other.id === id) continue;
+    if (other.id === id || other.kind === 'view') continue;
     for (const { name, target } of other.fields) {
       if (target === id) relations.push(`${other.id}.${name}`);
     }

@@ -4,6 +4,7 @@ import type { DefinitionCache } from '../../collections/cache.ts';
 import type { Deps } from '../../deps.ts';
 import { type Access, admit } from '../../rules/access.ts';
 import { decideScope, type Principal } from '../../scope.ts';
+import { failValidation } from '../../errors.ts';
 import { failNoCollection, findApp } from '../../target.ts';
 import type {
   AuthorizedView,
@@ -92,6 +93,9 @@ export class RuleGate implements RealtimeGate {
   async #find(workspace: string, id: string, name: string): Promise<Target> {
     const app = await findApp(this.#deps.definitions, workspace, id);
     const collection = app.collections.get(name) ?? failNoCollection(name);
+    if (collection.kind === 'view') {
+      failValidation([{ field: 'collection', reason: `"${name}" is a view, which has no events` }]);
+    }
     return { app, collection };
   }
 }

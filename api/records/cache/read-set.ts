@@ -15,11 +15,13 @@ export interface ReadSet {
   versions: string;
 }
 
-/** The read set of a total; undefined when the total depends on the time. */
+/** The read set of a total; undefined when the total depends on the time, or on a query. */
 export function readSetOf(
   { app, collection }: RecordTarget,
   { rule, filter, guarded }: Narrowing,
 ): ReadSet | undefined {
+  // Its query may read the time, and any collection of the app.
+  if (collection.kind === 'view') return undefined;
   const names = new Set<string>();
   const conditions = filter === undefined ? [rule] : [rule, filter];
   if (filter !== undefined && guarded) {

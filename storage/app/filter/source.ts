@@ -79,7 +79,8 @@ export function appScope(app: AppDefinition): Pick<FilterScope, 'target' | 'prof
   return {
     target: (name) => {
       const target = readableCollection(app, name);
-      return target === undefined ? undefined : filterSource(app.schema, target);
+      // Nothing points to the rows of a view: they are no records of their own.
+      return target === undefined || target.kind === 'view' ? undefined : filterSource(app.schema, target);
     },
     profile: (name) => {
       const profiles = app.collections.get(name);

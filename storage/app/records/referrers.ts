@@ -38,7 +38,9 @@ export function referrersTo(app: AppDefinition, target: string): readonly Referr
 }
 
 function findAll({ collections }: AppDefinition): Referrers {
-  const all = [...collections.values()].flatMap((collection) =>
+  // What a view shows is held by the records that it shows it of.
+  const holders = [...collections.values()].filter(({ kind }) => kind !== 'view');
+  const all = holders.flatMap((collection) =>
     collection.fields.flatMap((field) => {
       const target = pointsTo(field);
       return target === undefined ? [] : [{
