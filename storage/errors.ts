@@ -152,6 +152,22 @@ export function exceededLimit(error: unknown): ExceededLimit | undefined {
   return isLate ? 'database.statement_timeout_ms' : undefined;
 }
 
+/** Values that an expression of a query cannot be computed for, by SQLSTATE. Its message may show them to those who may not read them. */
+const uncomputed: Readonly<Record<string, string>> = {
+  '21000': 'a subquery has more than one row',
+  '22003': 'a number is out of range',
+  '22012': 'a number is divided by zero',
+  '22P02': 'a text cannot be read as a value of another type',
+};
+
+/** The reason why an expression of a query cannot be computed for the values that there are, if that is what failed. */
+export function uncomputedReason(error: unknown): string | undefined {
+  const cause = error instanceof StorageError ? error.cause : error;
+  if (!(cause instanceof postgres.PostgresError)) return undefined;
+  const { code } = cause;
+  return uncomputed[code] ?? (code.startsWith('22') ? 'a function does not take a value' : undefined);
+}
+
 /** These end a connection, possibly right after the commit of what was sent on it. */
 const endings = new Set(['57P01', '57P02']);
 

@@ -1,6 +1,6 @@
 // The collection that a record request works on, read again when another process has changed it meanwhile.
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
-import { StorageError } from '../../storage/errors.ts';
+import { StorageError, uncomputedReason } from '../../storage/errors.ts';
 import { usersId } from '../../storage/workspace/identities.ts';
 import type { Connection } from '../../storage/connections/pool.ts';
 import { planFor, type RecordPlan } from '../../storage/app/records/plan.ts';
@@ -50,8 +50,17 @@ export function onCollection<Result>(
 ): Promise<Result> {
   return onApp(deps, target.app, (app) => {
     const connection = deps.databases.app(app.workspace.database, app.schema);
-    return work(recordScope(targetIn(app, target), { connection, policies: deps.policies }));
+    const scope = recordScope(targetIn(app, target), { connection, policies: deps.policies });
+    const { id, kind } = scope.target.collection;
+    return kind === 'view' ? work(scope).catch((error: unknown) => failUncomputed(id, error)) : work(scope);
   });
+}
+
+/** What a view shows is computed when it is read, so it may fail for some values of its records. */
+function failUncomputed(view: string, error: unknown): never {
+  const reason = uncomputedReason(error);
+  if (reason === undefined) throw error;
+  fail('conflict', `the query of the view "${view}" fails for the present records: ${reason}`);
 }
 
 /** A collection in the app as it is by now. Throws `404 not_found` when it has been deleted. */

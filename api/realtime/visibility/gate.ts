@@ -4,7 +4,7 @@ import type { DefinitionCache } from '../../collections/cache.ts';
 import type { Deps } from '../../deps.ts';
 import { type Access, admit } from '../../rules/access.ts';
 import { decideScope, type Principal } from '../../scope.ts';
-import { failValidation } from '../../errors.ts';
+import { fail } from '../../errors.ts';
 import { failNoCollection, findApp } from '../../target.ts';
 import type {
   AuthorizedView,
@@ -71,7 +71,10 @@ export class RuleGate implements RealtimeGate {
     const { databases, now } = this.#deps;
     const deps = { databases, callers: reauthorization && this.#callersOf(reauthorization) };
     const asking = { principal, now: now(), query: filter === undefined ? query : { ...query, filter } };
-    return { target, access: await admit(deps, target, 'list', asking) };
+    const access = await admit(deps, target, 'list', asking);
+    const { id, kind } = target.collection;
+    if (kind === 'view') fail('validation', `"${id}" is a view, which has no events`);
+    return { target, access };
   }
 
   #readerOf(app: AppDefinition): { reader: DatabaseReader; version: number } {
@@ -93,9 +96,6 @@ export class RuleGate implements RealtimeGate {
   async #find(workspace: string, id: string, name: string): Promise<Target> {
     const app = await findApp(this.#deps.definitions, workspace, id);
     const collection = app.collections.get(name) ?? failNoCollection(name);
-    if (collection.kind === 'view') {
-      failValidation([{ field: 'collection', reason: `"${name}" is a view, which has no events` }]);
-    }
     return { app, collection };
   }
 }

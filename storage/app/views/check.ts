@@ -54,7 +54,7 @@ async function checkRelations(
   { parts, readable }: { parts: QueryParts; readable: ReadableNames },
 ): Promise<readonly ReadRelation[]> {
   const rows = await sql<{ id: number; name: string; schema: string; is_view: boolean }[]>`
-    select c.oid::float8 as id, c.relname as name, n.nspname as schema, c.relkind = 'v' as is_view
+    select c.oid::int8::float8 as id, c.relname as name, n.nspname as schema, c.relkind = 'v' as is_view
     from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = any(${
     idsOf(parts.relations)
   }::text::oid[])`;

@@ -36,7 +36,7 @@ const ownColumns: ReadonlySet<string> = new Set(['id', 'created_at', 'updated_at
 export async function describeColumns(sql: Sql, schema: string, query: string): Promise<readonly QueryColumn[]> {
   const { columns } = await asQuery(() => sql.unsafe(query, [], { prepare: true }).describe());
   const rows = await sql<{ relation: number; number: number; collection: string; column: string }[]>`
-    select c.oid::float8 as relation, a.attnum as number, c.relname as collection, a.attname as column
+    select c.oid::int8::float8 as relation, a.attnum as number, c.relname as collection, a.attname as column
     from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
     where n.nspname = ${schema} and a.attnum > 0 and not a.attisdropped and c.oid = any(${
     formatArray([...new Set(columns.map(({ table }) => String(table)))])

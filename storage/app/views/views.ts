@@ -47,7 +47,7 @@ export async function createView(
   await within(sql, schema, async () => {
     await asQuery(() => sql.unsafe(`create view ${name} as ${selectRowsOf(inner, columns, fields)}`));
     // PostgreSQL checks the rights of the role, and computes what is constant.
-    await asQuery(() => sql.unsafe(`select from ${name} limit 0`));
+    await asQuery(() => sql.unsafe(`select * from ${name} limit 0`));
     await sql.unsafe(`grant select on ${name} to ${quoteIdentifier(schema)}`);
   });
   await sql.unsafe(`revoke create on schema ${quoteIdentifier(schema)} from ${viewer}`);
