@@ -20,7 +20,7 @@ export async function requireUnread(
   id: string,
 ): Promise<void> {
   const needs = await viewsOf(sql, { schema, collection: id }, collections);
-  if (needs.length > 0) fail('conflict', `"${id}" is read by ${namesOf(needs)}; drop that first`);
+  if (needs.length > 0) fail('conflict', `"${id}" is read by ${namesOf(needs)}: drop or change what reads it first`);
 }
 
 /** Throws `409 conflict` for a change that drops a field which a view needs, or makes it hold many. Nothing is renamed yet. */
@@ -36,7 +36,7 @@ export async function requireUnneeded(
     const needing = needs.filter(({ column }) => column === name);
     if (needing.length === 0 || (next !== undefined && next.many === many)) return [];
     const change = next === undefined ? 'be dropped' : 'hold many';
-    return [{ field: `schema.fields.${name}`, reason: `cannot ${change}: ${namesOf(needing)} needs it` }];
+    return [{ field: `schema.fields.${name}`, reason: `cannot ${change}: needed by ${namesOf(needing)}` }];
   });
   if (errors.length > 0) throw fieldsError('conflict', errors);
 }

@@ -28,6 +28,8 @@ export async function createView(
 ): Promise<readonly Field[]> {
   const inner = queryOf(view);
   const { schema } = view;
+  // Other changes of collections may take longer.
+  await sql`set local statement_timeout = '5s'`;
   const viewer = quoteIdentifier(viewerRole(schema));
   await sql.unsafe(`grant create on schema ${quoteIdentifier(schema)} to ${viewer}`);
   await within(sql, schema, async () => {

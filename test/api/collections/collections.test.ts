@@ -135,9 +135,16 @@ describe('a declaration is refused', () => {
       'schema.fields.0.kind',
     ],
     [
-      'as a view',
-      { schema: { id: 'x', kind: 'view', fields: [] } },
-      '"view" collections are not available yet',
+      'as a view with fields',
+      { schema: { id: 'x', kind: 'view', fields: [], query: 'select 1' } },
+      'schema.fields: must be left out',
+    ],
+    ['as a view without a query', { schema: { id: 'x', kind: 'view' } }, 'schema.query: is required'],
+    ['without fields', { schema: { id: 'x' } }, 'schema.fields: is required'],
+    [
+      'with a query that is for views',
+      { schema: { id: 'x', fields: [title], query: 'select 1' } },
+      'schema.query: is for views',
     ],
     ['with a field twice', { schema: { id: 'x', fields: [title, title] } }, '"title" is declared twice'],
     [
