@@ -1,6 +1,11 @@
 // Creates a collection: checks its declaration, then writes table, definition and audit entry.
 import { insertCollection } from '../../storage/app/collections.ts';
-import type { AppDefinition, CollectionDefinition, CollectionIndex, Field } from '../../storage/definition.ts';
+import type {
+  AppDefinition,
+  CollectionDefinition,
+  CollectionIndex,
+  Field,
+} from '../../storage/definition.ts';
 import { createTable } from '../../storage/app/alter/table.ts';
 import { ensureViewer } from '../../storage/provision/app.ts';
 import type { Deps } from '../deps.ts';

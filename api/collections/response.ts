@@ -1,5 +1,10 @@
 // Collections in responses.
-import type { CollectionDefinition, CollectionIndex, CollectionKind, Field } from '../../storage/definition.ts';
+import type {
+  CollectionDefinition,
+  CollectionIndex,
+  CollectionKind,
+  Field,
+} from '../../storage/definition.ts';
 import { usersId } from '../../storage/workspace/identities.ts';
 import { fail } from '../errors.ts';
 import {

@@ -81,7 +81,11 @@ async function isRole(sql: Sql, name: string): Promise<boolean> {
 /** Drops everything of an app in the database: its connections, its schema with its content, its rights, its roles. */
 export async function dropAppSchema(sql: Sql, schema: string): Promise<void> {
   await oneAtATime(sql);
-  const roles = [schema, ownerRole(schema), ...await isRole(sql, viewerRole(schema)) ? [viewerRole(schema)] : []];
+  const roles = [
+    schema,
+    ownerRole(schema),
+    ...await isRole(sql, viewerRole(schema)) ? [viewerRole(schema)] : [],
+  ];
   const names = roles.map(quoteIdentifier).join(', ');
   // Statements that run in the app now are ended below. The lock timeout bounds the wait for later ones.
   await sql.unsafe(`set local lock_timeout = '5s'; ${roles.map((role) => inheritRoleText(role)).join(' ')}`);

@@ -18,7 +18,9 @@ export function targetErrors(
     if (found === undefined) {
       return [{ field: at, reason: `collection "${target}" does not exist`, code: 'not_found' }];
     }
-    return found.kind === 'view' ? [{ field: at, reason: `"${target}" is a view, which has no records` }] : [];
+    return found.kind === 'view'
+      ? [{ field: at, reason: `"${target}" is a view, which has no records` }]
+      : [];
   });
 }
 

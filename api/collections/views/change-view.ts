@@ -38,7 +38,9 @@ export async function changeView(
       if (errors.length > 0 || query === undefined) failValidation(errors);
       const view = { schema, collection: id };
       const readers = await viewsOf(sql, view, collections);
-      if (readers.length > 0) fail('conflict', `"${id}" is read by ${namesOf(readers)}: drop what reads it first`);
+      if (readers.length > 0) {
+        fail('conflict', `"${id}" is read by ${namesOf(readers)}: drop what reads it first`);
+      }
       await dropView(sql, view);
       const after = await makeView(scope, id, query);
       await withinSizeLimit(scope, () => updateCollection(sql, schema, { id, ...after, now: by.now }));

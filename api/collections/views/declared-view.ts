@@ -22,7 +22,9 @@ export function viewErrors({ query, ...others }: DeclaredMembers): FieldError[] 
     .filter((member) => others[member] !== undefined)
     .map((member) => ({
       field: `schema.${member}`,
-      reason: member === 'fields' ? 'must be left out: the fields of a view are the columns of its query' : 'is not for views',
+      reason: member === 'fields'
+        ? 'must be left out: the fields of a view are the columns of its query'
+        : 'is not for views',
     }));
   if (query === undefined) errors.push({ field: 'schema.query', reason: reasons.required });
   return errors;

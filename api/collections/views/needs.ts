@@ -20,7 +20,9 @@ export async function requireUnread(
   id: string,
 ): Promise<void> {
   const needs = await viewsOf(sql, { schema, collection: id }, collections);
-  if (needs.length > 0) fail('conflict', `"${id}" is read by ${namesOf(needs)}: drop or change what reads it first`);
+  if (needs.length > 0) {
+    fail('conflict', `"${id}" is read by ${namesOf(needs)}: drop or change what reads it first`);
+  }
 }
 
 /** Throws `409 conflict` for a change that drops a field which a view needs, or makes it hold many. Nothing is renamed yet. */

@@ -27,7 +27,9 @@ export async function checkQuery(
 ): Promise<readonly ReadRelation[]> {
   const parts = partsOf(await readTree(sql, view));
   for (const node of parts.nodes) {
-    if (!allowedNodes.has(node)) throw new RefusedQuery('use', `it has a clause that no view may have (${node})`);
+    if (!allowedNodes.has(node)) {
+      throw new RefusedQuery('use', `it has a clause that no view may have (${node})`);
+    }
   }
   if (parts.valueFunctions.some((operation) => operation > lastTimeFunction)) {
     throw new RefusedQuery('use', 'it asks for the role or the schema');
@@ -79,10 +81,15 @@ export async function checkBreadth(sql: Sql, view: TableName): Promise<void> {
       cross join lateral regexp_matches(r.ev_action::text, ':rtekind 0 :relid (\\d+)', 'g') as m (ids)
       join pg_class t on t.oid = m.ids[1]::oid and t.oid <> read.oid
       where read.depth < 40)
-    select count(*)::float8 as relations from (select from read where depth > 1 limit ${maxRelations * 20}) as every`;
+    select count(*)::float8 as relations from (select from read where depth > 1 limit ${
+    maxRelations * 20
+  }) as every`;
   const relations = row?.relations ?? 0;
   if (relations > maxRelations) {
-    throw new RefusedQuery('shape', `it reads ${relations} collections and views, and at most ${maxRelations} are allowed`);
+    throw new RefusedQuery(
+      'shape',
+      `it reads ${relations} collections and views, and at most ${maxRelations} are allowed`,
+    );
   }
 }
 

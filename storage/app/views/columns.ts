@@ -33,7 +33,11 @@ const kindsByType: ReadonlyMap<number, FieldKind> = new Map([
 const ownColumns: ReadonlySet<string> = new Set(['id', 'created_at', 'updated_at']);
 
 /** Describes the columns of a query, without running it. Throws `RefusedQuery`. */
-export async function describeColumns(sql: Sql, schema: string, query: string): Promise<readonly QueryColumn[]> {
+export async function describeColumns(
+  sql: Sql,
+  schema: string,
+  query: string,
+): Promise<readonly QueryColumn[]> {
   const { columns } = await asQuery(() => sql.unsafe(query, [], { prepare: true }).describe());
   const rows = await sql<{ relation: number; number: number; collection: string; column: string }[]>`
     select c.oid::int8::float8 as relation, a.attnum as number, c.relname as collection, a.attname as column
@@ -42,7 +46,11 @@ export async function describeColumns(sql: Sql, schema: string, query: string): 
     formatArray([...new Set(columns.map(({ table }) => String(table)))])
   }::text::oid[])`;
   const origins = new Map(rows.map(({ relation, number, ...origin }) => [`${relation} ${number}`, origin]));
-  return columns.map(({ name, type, table, number }) => ({ name, type, origin: origins.get(`${table} ${number}`) }));
+  return columns.map(({ name, type, table, number }) => ({
+    name,
+    type,
+    origin: origins.get(`${table} ${number}`),
+  }));
 }
 
 /** The field that a column becomes. Throws `RefusedQuery` for a type that no field has. */
@@ -54,14 +62,23 @@ export function fieldOf(
   const field = shown?.fields.find((field) => field.name === origin?.column);
   if (field !== undefined) {
     const { kind, options, target, many } = field;
-    return { name, kind, ...options && { options }, ...target !== undefined && { target }, ...many && { many } };
+    return {
+      name,
+      kind,
+      ...options && { options },
+      ...target !== undefined && { target },
+      ...many && { many },
+    };
   }
   if (shown !== undefined && shown.kind !== 'view' && origin?.column === 'id') {
     return { name, kind: 'relation', target: shown.id };
   }
   const kind = kindsByType.get(type);
   if (kind !== undefined) return { name, kind };
-  throw new RefusedQuery('shape', `the column "${name}" has a type that no field has; cast it, as in ${name}::text`);
+  throw new RefusedQuery(
+    'shape',
+    `the column "${name}" has a type that no field has; cast it, as in ${name}::text`,
+  );
 }
 
 /** Throws `RefusedQuery` unless a query has the columns that records need. */
@@ -87,7 +104,11 @@ export function fieldColumns(columns: readonly QueryColumn[]): readonly QueryCol
 }
 
 /** The select of a view over the rows of its query, as a table of these fields would have them. */
-export function selectRowsOf(query: TableName, columns: readonly QueryColumn[], fields: readonly Field[]): string {
+export function selectRowsOf(
+  query: TableName,
+  columns: readonly QueryColumn[],
+  fields: readonly Field[],
+): string {
   const has = new Set(columns.map(({ name }) => name));
   const instant = kindOf({ kind: 'datetime' }).column;
   const time = (name: string) =>

@@ -15,8 +15,25 @@ export interface QueryParts {
 }
 
 const typeMembers = [
-  ...['vartype', 'consttype', 'paramtype', 'resulttype', 'funcresulttype', 'opresulttype', 'aggtype', 'wintype'],
-  ...['casetype', 'typeId', 'coalescetype', 'minmaxtype', 'array_typeid', 'element_typeid', 'refcontainertype'],
+  ...[
+    'vartype',
+    'consttype',
+    'paramtype',
+    'resulttype',
+    'funcresulttype',
+    'opresulttype',
+    'aggtype',
+    'wintype',
+  ],
+  ...[
+    'casetype',
+    'typeId',
+    'coalescetype',
+    'minmaxtype',
+    'array_typeid',
+    'element_typeid',
+    'refcontainertype',
+  ],
   ...['refelemtype', 'refrestype', 'type'],
 ];
 

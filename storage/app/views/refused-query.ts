@@ -40,13 +40,19 @@ function explain(error: unknown): unknown {
   if (!(error instanceof postgres.PostgresError)) return error;
   const { code, message } = error;
   if (code === denied) {
-    return new RefusedQuery('use', 'it may read the collections of its own app, and nothing else', { cause: error });
+    return new RefusedQuery('use', 'it may read the collections of its own app, and nothing else', {
+      cause: error,
+    });
   }
-  if (code === '3F000') return new RefusedQuery('use', 'it names a schema that is not there', { cause: error });
+  if (code === '3F000') {
+    return new RefusedQuery('use', 'it names a schema that is not there', { cause: error });
+  }
   if (code === '42601' && message.startsWith('cannot insert multiple commands')) {
     return new RefusedQuery('syntax', 'must be one SELECT statement', { cause: error });
   }
   return ofQuery.some((start) => code.startsWith(start))
-    ? new RefusedQuery(reasonsByState[code] ?? 'syntax', message.replace(/^relation /, 'collection '), { cause: error })
+    ? new RefusedQuery(reasonsByState[code] ?? 'syntax', message.replace(/^relation /, 'collection '), {
+      cause: error,
+    })
     : error;
 }

@@ -40,7 +40,9 @@ export async function createView(
   });
   const read = await checkQuery(sql, inner, new Set(collections.keys()));
   await checkBreadth(sql, inner);
-  const tables = read.filter(({ isView }) => !isView).map(({ name }) => qualified({ schema, collection: name }));
+  const tables = read.filter(({ isView }) => !isView).map(({ name }) =>
+    qualified({ schema, collection: name })
+  );
   if (tables.length > 0) await sql.unsafe(`grant select on ${tables.join(', ')} to ${viewer}`);
   const { columns, fields } = await readColumns(sql, view, collections);
   checkOwnColumns(columns);
@@ -115,7 +117,11 @@ function queryOf({ schema, collection }: TableName): TableName {
   return { schema, collection: attachmentName('query', collection, '') };
 }
 
-async function readColumns(sql: Sql, view: TableName, collections: ReadonlyMap<string, CollectionDefinition>) {
+async function readColumns(
+  sql: Sql,
+  view: TableName,
+  collections: ReadonlyMap<string, CollectionDefinition>,
+) {
   const query = await readQuery(sql, view);
   const columns = await finding(sql, view.schema, () => describeColumns(sql, view.schema, query));
   return { columns, fields: fieldColumns(columns).map((column) => fieldOf(column, collections)) };

@@ -19,11 +19,13 @@ beforeAll(async () => {
   [alice, bob] = [await own.user(), await own.user()];
   const first = await own.make(own.records('projects'), { title: 'first', owner: alice.id });
   const second = await own.make(own.records('projects'), { title: 'second', owner: bob.id });
-  for (const [name, project, user, hours] of [
-    ['a', first, alice.id, 1],
-    ['b', first, alice.id, 2.5],
-    ['c', second, bob.id, 4],
-  ]) {
+  for (
+    const [name, project, user, hours] of [
+      ['a', first, alice.id, 1],
+      ['b', first, alice.id, 2.5],
+      ['c', second, bob.id, 4],
+    ]
+  ) {
     await own.make(own.records('issues'), { title: name, project, owner: user, state: 'open', hours });
   }
 });
@@ -49,7 +51,10 @@ describe('a view', () => {
       ...{ id: 'shown', kind: 'view', query },
       fields: [
         ...[title, projectShown, owner, state, { name: 'hours', kind: 'number' }],
-        ...[{ name: 'twice', kind: 'number' }, { name: 'long', kind: 'bool' }, { name: 'shout', kind: 'text' }],
+        ...[{ name: 'twice', kind: 'number' }, { name: 'long', kind: 'bool' }, {
+          name: 'shout',
+          kind: 'text',
+        }],
         ...[{ name: 'list', kind: 'json' }, { name: 'begun', kind: 'datetime' }],
       ],
     });
@@ -79,7 +84,9 @@ describe('a view', () => {
     expect((await only('issues > 1')).body.total_items).toBe(1);
     expect((await only("project.title = 'second'")).body.items[0].fields.hours).toBe(4);
     const page = expectOk(await own.admin.get(`${records}?sort=-hours&per_page=1`));
-    const next = expectOk(await own.admin.get(`${records}?sort=-hours&per_page=1&cursor=${page.next_cursor}`));
+    const next = expectOk(
+      await own.admin.get(`${records}?sort=-hours&per_page=1&cursor=${page.next_cursor}`),
+    );
     expect([page, next].map(({ items }) => items[0].fields.hours)).toEqual([4, 3.5]);
     const sums = expectOk(await own.admin.get(`${records}/aggregate?fn=sum(hours),count`));
     expect(sums.items).toEqual([{ group: {}, 'sum(hours)': 7.5, count: 2 }]);
@@ -88,7 +95,10 @@ describe('a view', () => {
   });
 
   it('shows every write at once', async () => {
-    const records = await view('counted', 'select project as id, count(*) as issues from issues group by project');
+    const records = await view(
+      'counted',
+      'select project as id, count(*) as issues from issues group by project',
+    );
     const count = async () => (await own.admin.get(`${records}?sort=-issues`)).body.items[0];
     const before = await count();
     const read = async () => (await own.admin.get(`${records}/${before.id}`)).body.fields.issues;
@@ -105,10 +115,17 @@ describe('a view', () => {
     await own.define('Order', [title, { name: 'tags', kind: 'select', options: ['x', 'y'], many: true }]);
     await own.make(own.records('Order'), { title: 'o', tags: ['y', 'x'] });
     await view('orders', 'select id, title, tags from "Order"');
-    const records = await view('named', 'select o.id, o.title, o.tags, array_length(tags, 1) as n from orders as o');
+    const records = await view(
+      'named',
+      'select o.id, o.title, o.tags, array_length(tags, 1) as n from orders as o',
+    );
     const { schema } = (await own.admin.get(`${own.collections}/named`)).body;
     expect(schema.fields[1]).toEqual({ name: 'tags', kind: 'select', options: ['x', 'y'], many: true });
-    expect((await own.admin.get(records)).body.items[0].fields).toEqual({ title: 'o', tags: ['y', 'x'], n: 2 });
+    expect((await own.admin.get(records)).body.items[0].fields).toEqual({
+      title: 'o',
+      tags: ['y', 'x'],
+      n: 2,
+    });
   });
 
   it('admits admins alone until rules say otherwise, and these narrow all that it shows', async () => {
@@ -116,7 +133,9 @@ describe('a view', () => {
     const records = await view('mine', query);
     const [issue] = expectOk(await own.admin.get(`${own.records('issues')}?sort=title`)).items;
     expect((await as().get(records)).status).toBe(401);
-    for (const path of [records, `${records}/${issue.id}`, `${records}/aggregate?fn=count`, `${records}/export`]) {
+    for (
+      const path of [records, `${records}/${issue.id}`, `${records}/aggregate?fn=count`, `${records}/export`]
+    ) {
       expect((await alice.get(path)).status, path).toBe(403);
     }
     await own.setRules('mine', { list: 'owner = @request.auth.id', get: 'owner = @request.auth.id' });
@@ -142,16 +161,20 @@ describe('a view', () => {
     const records = await view('read_only', 'select id, title from issues');
     const [issue] = expectOk(await own.admin.get(records)).items;
     const requests = [{ method: 'POST', collection: 'read_only', body: { title: 'x' } }];
-    for (const response of [
-      await own.admin.post(records, { title: 'x' }),
-      await own.admin.post(`${records}?on_conflict=title`, { title: 'x' }),
-      await own.admin.patch(`${records}/${issue.id}`, { title: 'x' }),
-      await own.admin.delete(`${records}/${issue.id}`),
-      await own.admin.post(`${own.app.path}/batch`, { requests }),
-      await own.admin.post(`${records}/import`, '{"title":"x"}', { 'Content-Type': 'application/x-ndjson' }),
-      await own.admin.put(`${own.collections}/read_only/access_rules/create`, { template: 'any' }),
-      await own.admin.get(`${own.collections}/read_only/events`),
-    ]) {
+    for (
+      const response of [
+        await own.admin.post(records, { title: 'x' }),
+        await own.admin.post(`${records}?on_conflict=title`, { title: 'x' }),
+        await own.admin.patch(`${records}/${issue.id}`, { title: 'x' }),
+        await own.admin.delete(`${records}/${issue.id}`),
+        await own.admin.post(`${own.app.path}/batch`, { requests }),
+        await own.admin.post(`${records}/import`, '{"title":"x"}', {
+          'Content-Type': 'application/x-ndjson',
+        }),
+        await own.admin.put(`${own.collections}/read_only/access_rules/create`, { template: 'any' }),
+        await own.admin.get(`${own.collections}/read_only/events`),
+      ]
+    ) {
       expect(response.status, response.text).toBe(400);
       expect(response.body.message).toMatch(/view|unique/);
     }
@@ -164,7 +187,9 @@ describe('a view', () => {
   it('leads nowhere from other collections: no relation, no path, no @collection', async () => {
     await view('aside', 'select id, project, title from issues');
     const field = { name: 'to', kind: 'relation', target: 'aside' };
-    expect((await own.admin.post(own.collections, { schema: { id: 'pointing', fields: [field] } })).body.message)
+    expect(
+      (await own.admin.post(own.collections, { schema: { id: 'pointing', fields: [field] } })).body.message,
+    )
       .toContain('"aside" is a view');
     for (const filter of ["aside_via_project(title = 'a')", "@collection.aside(title = 'a')"]) {
       const list = await own.admin.get(`${own.records('projects')}?filter=${encodeURIComponent(filter)}`);
@@ -174,7 +199,10 @@ describe('a view', () => {
   });
 
   it('says what fails when its query cannot be computed, without the values', async () => {
-    const records = await view('ratio', 'select id, hours / (hours - 4) as ratio, title::text::int8 as n from issues');
+    const records = await view(
+      'ratio',
+      'select id, hours / (hours - 4) as ratio, title::text::int8 as n from issues',
+    );
     const list = await own.admin.get(records);
     expect(list).toMatchObject({ status: 409, body: { code: 'conflict' } });
     expect(list.body.message).toMatch(/the view "ratio" fails for the present records: a (?:text|number)/);
@@ -184,7 +212,8 @@ describe('a view', () => {
     const bound = { kind: 'range', min: 100, max: 100 };
     const level = `/api/workspaces/${own.workspace.id}/policies/database.statement_timeout_ms`;
     expectOk(await own.workspace.admin.put(level, bound));
-    const query = 'with recursive n as (select 1 as i union all select i + 1 from n) select id, i from n, issues';
+    const query =
+      'with recursive n as (select 1 as i union all select i + 1 from n) select id, i from n, issues';
     const records = await view('endless', query);
     const list = await own.admin.get(records);
     expect(list.status, list.text).toBe(503);
@@ -205,10 +234,16 @@ describe('a change of a collection that a view reads', () => {
     const without = await change('needed', { fields: [note[1], note[2]] }, '?confirm=drop');
     expect(without).toMatchObject({ status: 409, body: { errors: [{ path: 'schema.fields.title' }] } });
     expect(without.body.message).toContain('the view "needing"');
-    const many = await change('needed', { fields: [...note.slice(0, 2), { ...note[2], many: true }] }, '?confirm=drop');
+    const many = await change(
+      'needed',
+      { fields: [...note.slice(0, 2), { ...note[2], many: true }] },
+      '?confirm=drop',
+    );
     expect(many).toMatchObject({ status: 409, body: { errors: [{ path: 'schema.fields.kind' }] } });
     // The rest is free.
-    expectOk(await change('needed', { fields: [title, { ...note[2], options: ['a', 'b', 'c'] }] }, '?confirm=drop'));
+    expectOk(
+      await change('needed', { fields: [title, { ...note[2], options: ['a', 'b', 'c'] }] }, '?confirm=drop'),
+    );
     const { schema } = expectOk(await own.admin.get(`${own.collections}/needing`));
     expect(schema.fields[1].options).toEqual(['a', 'b', 'c']);
     expectOk(await own.admin.delete(`${own.collections}/needing`));
@@ -218,21 +253,35 @@ describe('a change of a collection that a view reads', () => {
   it('renames fields, which the view follows', async () => {
     await own.define('renamed', note);
     await own.make(own.records('renamed'), { title: 't', body: 'b' });
-    const records = await view('following', 'select id, title, body as text from renamed where body is not null');
+    const records = await view(
+      'following',
+      'select id, title, body as text from renamed where body is not null',
+    );
     await view('further', 'select id, text from following');
-    expectOk(await change('renamed', { fields: [title, { ...note[1], name: 'description', was: 'body' }, note[2]] }));
+    expectOk(
+      await change('renamed', { fields: [title, { ...note[1], name: 'description', was: 'body' }, note[2]] }),
+    );
     const { schema } = expectOk(await own.admin.get(`${own.collections}/following`));
     expect(schema.query).toContain('description AS text');
     expect(schema.query).not.toMatch(/body|[av]_[0-9a-z]{8}/);
     expect((await own.admin.get(records)).body.items[0].fields).toEqual({ title: 't', text: 'b' });
     // The query that is shown makes the same view.
-    expectOk(await own.admin.post(own.collections, { schema: { ...schema, id: 'again', fields: undefined } }));
-    expect((await own.admin.get(own.records('again'))).body.items[0].fields).toEqual({ title: 't', text: 'b' });
+    expectOk(
+      await own.admin.post(own.collections, { schema: { ...schema, id: 'again', fields: undefined } }),
+    );
+    expect((await own.admin.get(own.records('again'))).body.items[0].fields).toEqual({
+      title: 't',
+      text: 'b',
+    });
     // A view is changed by its query, unless another one reads it.
     const query = 'select id, title from renamed';
     expect((await change('following', { query })).body.message).toContain('the view "further"');
     expectOk(await own.admin.delete(`${own.collections}/further`));
-    expect(expectOk(await change('following', { query })).schema).toEqual({ ...schema, query, fields: [title] });
+    expect(expectOk(await change('following', { query })).schema).toEqual({
+      ...schema,
+      query,
+      fields: [title],
+    });
     expect((await own.admin.get(records)).body.items[0].fields).toEqual({ title: 't' });
     expect((await change('following', { query, fields: [title] })).status).toBe(400);
     expect((await change('following', { query: 'select id from following' })).status).toBe(400);
@@ -245,7 +294,9 @@ describe('a change of a collection that a view reads', () => {
 describe('the role of an app’s views', () => {
   it('may read the tables that views read, and nothing else', async () => {
     await own.inDatabase(async (sql) => {
-      const [found] = await sql<{ schema: string }[]>`select schema from workspace.apps where id = ${own.app.id}`;
+      const [found] = await sql<
+        { schema: string }[]
+      >`select schema from workspace.apps where id = ${own.app.id}`;
       const schema = found?.schema ?? '';
       const viewer = schema.replace(/^a_/, 'v_');
       const rights = await sql<{ name: string; right: string }[]>`
@@ -256,7 +307,13 @@ describe('the role of an app’s views', () => {
       const [may] = await sql`select rolcanlogin, rolsuper, rolcreaterole,
         has_schema_privilege(${viewer}, ${schema}, 'create') as makes,
         has_schema_privilege(${viewer}, 'workspace', 'usage') as sees from pg_roles where rolname = ${viewer}`;
-      expect(may).toEqual({ rolcanlogin: false, rolsuper: false, rolcreaterole: false, makes: false, sees: false });
+      expect(may).toEqual({
+        rolcanlogin: false,
+        rolsuper: false,
+        rolcreaterole: false,
+        makes: false,
+        sees: false,
+      });
     });
   });
 
@@ -264,7 +321,8 @@ describe('the role of an app’s views', () => {
     const other = await scenario({ workspace: own.workspace, collections: { notes: [title] } });
     const schema = { id: 'v', kind: 'view', query: 'select id, title from notes' };
     expectOk(await other.admin.post(other.collections, { schema }));
-    const roles = () => own.inDatabase((sql) => sql`select count(*)::int as n from pg_roles where rolname like 'v\\_%'`);
+    const roles = () =>
+      own.inDatabase((sql) => sql`select count(*)::int as n from pg_roles where rolname like 'v\\_%'`);
     const [before] = await roles();
     expectOk(await own.workspace.admin.delete(other.app.path));
     const [after] = await roles();
