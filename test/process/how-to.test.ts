@@ -24,6 +24,7 @@ const pages: Readonly<Record<string, readonly string[]>> = {
   'docs/how-to/sign-in.md': ['conflict', 'validation', 'bad_credentials', 'unauthorized'],
   'docs/how-to/oauth.md': ['conflict', 'validation'],
   'docs/how-to/access-rules.md': ['conflict', 'forbidden', 'unauthorized'],
+  'docs/how-to/views.md': ['conflict'],
   'docs/how-to/realtime.md': ['conflict'],
   'docs/how-to/front-ends.md': ['conflict'],
   'docs/how-to/hooks.md': ['conflict', 'no_post', 'hook_error', 'hook_veto'],

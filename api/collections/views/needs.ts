@@ -10,7 +10,7 @@ import type { CheckedChange } from '../declaration/changed-definition.ts';
 
 /** The views of some needs, as a message names them. */
 export function namesOf(needs: readonly ViewNeed[]): string {
-  const names = [...new Set(needs.map(({ view }) => view))];
+  const names = [...new Set(needs.map(({ view }) => view))].sort();
   return `the ${names.length === 1 ? 'view' : 'views'} ${names.map((name) => `"${name}"`).join(', ')}`;
 }
 
