@@ -42,9 +42,11 @@ export async function alterCollection(
   alteration: Alteration,
 ): Promise<CollectionResponse> {
   const { id, declared, by } = alteration;
-  return app.collections.get(id)?.kind === 'view'
-    ? await changeView(deps, app, { id, declared, by })
-    : await changeTable(deps, app, { ...alteration, declared: requireTable(declared) });
+  if (app.collections.get(id)?.kind === 'view') return await changeView(deps, app, { id, declared, by });
+  const table = requireTable(declared);
+  const errors = fieldErrors(table.fields);
+  if (errors.length > 0) failValidation(errors);
+  return await changeTable(deps, app, { ...alteration, declared: table });
 }
 
 async function changeTable(
@@ -52,8 +54,6 @@ async function changeTable(
   app: AppDefinition,
   { id, declared, drop, fill = false, by }: Alteration & { declared: ChangedCollection },
 ): Promise<CollectionResponse> {
-  const errors = fieldErrors(declared.fields);
-  if (errors.length > 0) failValidation(errors);
   let refused: RefusedChange = { schema: app.schema, id, fields: declared.fields, indexes: [] };
   const commit = (built?: BuiltIndexes) =>
     changeCollections(deps, app, {
@@ -75,11 +75,10 @@ async function changeTable(
         await requireUnneeded(scope, before, checked);
         await renameColumns(sql, table, { before, renames });
         await alterTable(sql, table, { before: renamed, after, filled, built: built?.names });
-        const changed = { id, ...after, now: by.now };
-        await withinSizeLimit({ sql, schema }, () => updateCollection(sql, schema, changed));
+        await withinSizeLimit(scope, () => updateCollection(sql, schema, { id, ...after, now: by.now }));
         const definition = { ...before, ...after };
         const renaming = { app, before: collections, after: definition, renames, now: by.now };
-        await refreshViews(scope, { after: definition, renames, now: by.now });
+        await refreshViews(scope, renaming);
         const rules = renames.size === 0 ? [] : await renameInRules(sql, renaming);
         await audit('collection_update', id, differences({ ...checked, rules }));
         return showCollection({ ...definition, updated_at: by.now });

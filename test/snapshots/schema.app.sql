@@ -25,6 +25,7 @@ table _collections
   updated_at timestamp with time zone not null
   indexes jsonb not null default '[]'::jsonb
   search jsonb
+  query text
   constraint _collections_pkey PRIMARY KEY (id)
 
 table _files

@@ -1,7 +1,7 @@
 // What views need of the collections that they read: nobody takes it from them, and they follow what changes.
 import { updateCollection } from '../../../storage/app/collections.ts';
 import type { Renames } from '../../../storage/app/alter/rename.ts';
-import { readQuery, readViewFields, type ViewNeed, viewsOf } from '../../../storage/app/views/views.ts';
+import { readViewFields, readViewQuery, type ViewNeed, viewsOf } from '../../../storage/app/views/views.ts';
 import type { CollectionDefinition } from '../../../storage/definition.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { fail, type FieldError, fieldsError } from '../../errors.ts';
@@ -66,7 +66,7 @@ export async function refreshViews(
       const table = { schema, collection: name };
       const fields = await readViewFields(sql, table, current);
       const hasNewNames = id === after.id && needed.some(({ column }) => renamed.has(column ?? ''));
-      const query = hasNewNames ? await readQuery(sql, table) : view.query;
+      const query = hasNewNames ? await readViewQuery(sql, table) : view.query;
       if (query === view.query && isDeepStrictEqual(fields, view.fields)) continue;
       const fresh = { ...view, fields, query };
       current.set(name, fresh);

@@ -73,7 +73,7 @@ export async function readViewFields(
 }
 
 /** The query of a view, as PostgreSQL writes it: with the names that columns have by now. */
-export async function readQuery(sql: Sql, view: TableName): Promise<string> {
+export async function readViewQuery(sql: Sql, view: TableName): Promise<string> {
   const inner = queryOf(view);
   return await finding(sql, view.schema, async () => {
     const [row] = await sql<{ query: string }[]>`
@@ -122,7 +122,7 @@ async function readColumns(
   view: TableName,
   collections: ReadonlyMap<string, CollectionDefinition>,
 ) {
-  const query = await readQuery(sql, view);
+  const query = await readViewQuery(sql, view);
   const columns = await finding(sql, view.schema, () => describeColumns(sql, view.schema, query));
   return { columns, fields: fieldColumns(columns).map((column) => fieldOf(column, collections)) };
 }
