@@ -2,13 +2,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { updateCollection } from '../../storage/app/collections.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
+import { hasDefault } from '../../storage/app/alter/fill.ts';
 import { renameColumns } from '../../storage/app/alter/rename.ts';
 import { alterTable } from '../../storage/app/alter/table.ts';
 import type { Caller } from '../audit/actor.ts';
 import { failValidation } from '../errors.ts';
 import { failNoCollection } from '../target.ts';
 import { type CollectionResponse, showCollection } from './response.ts';
-import { type BuiltIndexes, withIndexesBuilt } from './build-indexes.ts';
+import { type BuiltAhead, withBuildsAhead } from './build-ahead.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { type ChangedCollection, checkChange, type CheckedChange } from './declaration/changed-definition.ts';
 import { fieldErrors } from './declaration/define.ts';
@@ -55,7 +56,7 @@ async function changeTable(
   { id, declared, drop, fill = false, by }: Alteration & { declared: ChangedCollection },
 ): Promise<CollectionResponse> {
   let refused: RefusedChange = { schema: app.schema, id, fields: declared.fields, indexes: [] };
-  const commit = (built?: BuiltIndexes) =>
+  const commit = (built?: BuiltAhead) =>
     changeCollections(deps, app, {
       by,
       ...(built === undefined ? {} : { connection: built.connection }),
@@ -84,13 +85,16 @@ async function changeTable(
         return showCollection({ ...definition, updated_at: by.now });
       },
     });
-  const altered = withIndexesBuilt(deps, app, {
+  const altered = withBuildsAhead(deps, app, {
     id,
     commit,
-    after: (before, collections) => {
-      const { after } = checkChange(before, { declared, drop, collections });
+    intend: async (sql, before, collections) => {
+      const checked = checkChange(before, { declared, drop, collections });
+      const after = { ...checked.after, search: await searchSetting(sql, before.search, declared) };
       refused = { ...refused, ...after };
-      return after;
+      const known = new Set(before.fields.map(({ name }) => name));
+      const filled = after.fields.filter((field) => fill && !known.has(field.name) && hasDefault(field));
+      return { ...checked, before, after, filled: new Set(filled.map(({ name }) => name)) };
     },
   });
   return await altered.catch(async (error: unknown) => {

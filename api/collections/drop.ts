@@ -20,7 +20,7 @@ export async function dropCollection(
     by,
     work: async (scope) => {
       const { sql, schema, collections, audit } = scope;
-      const { kind, fields, indexes } = collections.get(id) ?? failNoCollection(id);
+      const { kind, fields, indexes, search } = collections.get(id) ?? failNoCollection(id);
       const relations = relationsTo(id, collections.values());
       if (relations.length > 0) {
         fail(
@@ -30,7 +30,7 @@ export async function dropCollection(
       }
       await requireUnread(scope, id);
       const table = { schema, collection: id };
-      await (kind === 'view' ? dropView(sql, table) : dropTable(sql, table, { fields, indexes }));
+      await (kind === 'view' ? dropView(sql, table) : dropTable(sql, table, { fields, indexes, search }));
       await deleteCollection(sql, schema, id);
       await audit('collection_delete', id, { from: { kind, fields: fields.map(({ name }) => name) } });
       return { ok: true };

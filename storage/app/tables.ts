@@ -17,6 +17,7 @@ type Attachment =
   | 'number'
   | 'link'
   | 'search'
+  | 'vector'
   | 'words'
   | 'trigrams'
   | 'query';
@@ -29,6 +30,7 @@ const prefixes: Record<Attachment, string> = {
   number: '_n_',
   link: '_l_',
   search: '_s_',
+  vector: '_v_',
   words: '_w_',
   trigrams: '_t_',
   query: '_q_',

@@ -3,9 +3,9 @@ import type { CollectionDefinition, CollectionIndex, Field } from '../../definit
 import { quoteIdentifier } from '../../sql/quote.ts';
 import { type Numbering, numberingOf } from '../fields/autonumber.ts';
 import { pointsTo } from '../fields/kinds.ts';
-import { numberingTriggers } from './autonumber.ts';
-import { searchAttachments, searchIndexes } from '../search/index-of-words.ts';
-import type { Attached } from './attached.ts';
+import { numberingAhead, numberingName, numberingTriggers } from './autonumber.ts';
+import { searchAttachment, searchIndexes } from '../search/index-of-words.ts';
+import type { Attached, BuildAhead } from './attached.ts';
 import { linkReferences } from './links.ts';
 import { attachmentName, indexName, qualified, type TableName } from '../tables.ts';
 
@@ -17,7 +17,7 @@ export function attachments(table: TableName, { fields, indexes, search }: Table
   return [
     ...fields.flatMap((field) => fieldAttachments(table, field)),
     ...indexes.map((index) => indexAttachment(table, index)),
-    ...searchAttachments(table, { fields, search }),
+    ...searchAttachment(table, { fields, search }),
   ];
 }
 
@@ -55,7 +55,11 @@ function numberingAttachments(table: TableName, field: Field, { within }: Number
   const fields = within === undefined ? [field.name] : [within, field.name];
   return [
     plainIndex(table, name, { fields, unique: true }),
-    { name: `${name} triggers`, ...numberingTriggers(table, { name: field.name, within }) },
+    {
+      name: numberingName(table, field),
+      ...numberingTriggers(table, { name: field.name, within }),
+      ahead: numberingAhead(table, field),
+    },
   ];
 }
 
@@ -64,13 +68,13 @@ function uniqueConstraint(table: TableName, field: Field): Attached {
   const index = quoteIdentifier(name);
   return {
     ...constraint(table, name, `unique (${quoteIdentifier(field.name)})`),
-    concurrently: {
+    ahead: indexAhead(table, name, {
       columns: [field.name],
       build: `create unique index concurrently ${index} on ${qualified(table)} (${
         quoteIdentifier(field.name)
       })`,
       adopt: `alter table ${qualified(table)} add constraint ${index} unique using index ${index}`,
-    },
+    }),
   };
 }
 
@@ -97,7 +101,25 @@ function plainIndex(
     kind: 'index',
     add: `create ${kind} ${rest}`,
     remove: `drop index ${quoteIdentifier(table.schema)}.${quoteIdentifier(name)}`,
-    concurrently: { columns: fields, build: `create ${kind} concurrently ${rest}`, adopt: '' },
+    ahead: indexAhead(table, name, {
+      columns: fields,
+      build: `create ${kind} concurrently ${rest}`,
+      adopt: '',
+    }),
+  };
+}
+
+function indexAhead(
+  { schema }: TableName,
+  name: string,
+  { columns, build, adopt }: { columns: readonly string[]; build: string; adopt: string },
+): BuildAhead {
+  const index = `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;
+  return {
+    ...{ columns, adopt, prepare: '' },
+    steps: [{ run: 'alone', text: build }],
+    // Records can be written meanwhile.
+    undo: { run: 'alone', text: `drop index concurrently if exists ${index}` },
   };
 }
 

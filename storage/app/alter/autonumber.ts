@@ -3,6 +3,7 @@ import type { Field } from '../../definition.ts';
 import { quoteIdentifier, quoteLiteral } from '../../sql/quote.ts';
 import { numberingOf } from '../fields/autonumber.ts';
 import { attachmentName, qualified, type TableName } from '../tables.ts';
+import { batchSize, type BuildAhead } from './attached.ts';
 
 /** The triggers of a field that numbers records, as the statements that make and remove them. */
 export function numberingTriggers(
@@ -37,8 +38,8 @@ export function numberingTriggers(
 export function startNumbering(table: TableName, field: Field): string {
   const records = qualified(table);
   const column = quoteIdentifier(field.name);
-  const within = numberingOf(field)?.within;
-  const shared = within === undefined ? `''` : `coalesce(${quoteIdentifier(within)}::text, '')`;
+  const counter = quoteLiteral(counterName(table, field.name));
+  const shared = sharedSql(numberingOf(field)?.within);
   return `
     lock table ${records} in share row exclusive mode;
     update ${records} as r set ${column} = n.number from (
@@ -46,11 +47,71 @@ export function startNumbering(table: TableName, field: Field): string {
         row_number() over (partition by ${shared}, ${column} is null order by created_at, id) as number
       from ${records}
     ) as n where r.id = n.id and r.${column} is null;
+    delete from ${numbersOf(table)} where counter = ${counter};
     insert into ${numbersOf(table)} (counter, shared, last)
-      select ${
-    quoteLiteral(counterName(table, field.name))
-  }, ${shared}, greatest(0, ceil(max(${column})))::bigint
+      select ${counter}, ${shared}, greatest(0, ceil(max(${column})))::bigint
       from ${records} group by 2`;
+}
+
+/**
+ * How a new field gets its numbers while records are written. From the start, writers take numbers behind those of the records
+ * that are there; these get theirs, in the order of their creation, from a table in which all of them are noted.
+ */
+export function numberingAhead(table: TableName, field: Field): BuildAhead {
+  const { within } = numberingOf(field) ?? { within: undefined };
+  const records = qualified(table);
+  const column = quoteIdentifier(field.name);
+  const shared = sharedSql(within);
+  const counter = counterName(table, field.name);
+  const noted = notedNumbers(table, counter);
+  return {
+    columns: within === undefined ? [field.name] : [within, field.name],
+    ofNew: field.name,
+    // Readers go on, and writers wait until the records are counted.
+    prepare: [
+      `lock table ${records} in share row exclusive mode`,
+      `insert into ${numbersOf(table)} (counter, shared, last)
+        select ${quoteLiteral(counter)}, ${shared}, count(*) from ${records} group by 2`,
+      numberingTriggers(table, { name: field.name, within }).add,
+    ].join('; '),
+    steps: [
+      {
+        run: 'alone',
+        text: `create table ${noted} as select row_number() over (order by created_at, id) as place, id,
+          row_number() over (partition by ${shared} order by created_at, id) as number
+          from ${records} where ${column} is null`,
+      },
+      { run: 'alone', text: `create index on ${noted} (place)` },
+      {
+        run: 'batches',
+        from: '1',
+        text: `with given as (
+            update ${records} as r set ${column} = n.number from ${noted} as n
+            where n.place >= $1::text::bigint and n.place < $1::text::bigint + ${batchSize}
+              and r.id = n.id and r.${column} is null
+          ) select place::text as next from ${noted} where place = $1::text::bigint + ${batchSize}`,
+      },
+      { run: 'alone', text: `drop table ${noted}` },
+    ],
+    adopt: '',
+    undo: { run: 'quick', text: undoNumbering(table, counter) },
+  };
+}
+
+/** Removes what is there of a numbering whose field is not, if anything is. */
+export function undoNumbering(table: TableName, counter: string): string {
+  const triggers = [counter, `${counter}_stays`].map((name) =>
+    `drop trigger if exists ${quoteIdentifier(name)} on ${qualified(table)}`
+  );
+  return [
+    ...triggers,
+    `drop table if exists ${notedNumbers(table, counter)}`,
+    `delete from ${numbersOf(table)} where counter = ${quoteLiteral(counter)}`,
+  ].join('; ');
+}
+
+function notedNumbers({ schema }: TableName, counter: string): string {
+  return qualified({ schema, collection: `${counter}_noted` });
 }
 
 /** The statements that remove the latest numbers of fields. */
@@ -73,6 +134,21 @@ export function renameNumbering(
       `where counter = ${quoteLiteral(counterName(table, name))}`,
     ];
   });
+}
+
+/** The value that records share which are numbered together. */
+function sharedSql(within: string | undefined): string {
+  return within === undefined ? `''` : `coalesce(${quoteIdentifier(within)}::text, '')`;
+}
+
+/** The name of a numbering among the attachments of its table. */
+export function numberingName(table: TableName, { name }: Pick<Field, 'name'>): string {
+  return numberingNameOf(counterName(table, name));
+}
+
+/** The name of the numbering that has a counter. */
+export function numberingNameOf(counter: string): string {
+  return `${counter} triggers`;
 }
 
 function counterName({ collection }: TableName, name: string): string {

@@ -40,12 +40,14 @@ export async function renameColumns(
   const after = attachments(table, withNewNames(before, renames));
   const pairs = attachments(table, before).map((old, index) => ({ old, next: after[index] ?? old }));
   // What cannot be renamed is made again.
-  const anew = pairs.filter(({ old, next }) => old.kind === undefined && old.add !== next.add);
+  const changed = pairs.filter(({ old, next }) => old.kind === undefined && old.add !== next.add);
+  const anew = changed.filter(({ next }) => next.follow === undefined);
   const statements = [
     ...anew.map(({ old }) => old.remove).reverse(),
     ...columns,
     ...pairs.flatMap(({ old, next }) => renamed(table, old, next.name)),
     ...anew.map(({ next }) => next.add),
+    ...changed.flatMap(({ next }) => next.follow ?? []),
     ...renameNumbering(table, before.fields, renames),
   ];
   if (statements.length > 0) await sql.unsafe(statements.join('; '));

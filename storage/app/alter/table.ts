@@ -6,12 +6,14 @@ import { quoteIdentifier } from '../../sql/quote.ts';
 import { numberingOf } from '../fields/autonumber.ts';
 import { kindOf } from '../fields/kinds.ts';
 import { noItems } from '../fields/many.ts';
+import { undoNextSearch } from '../search/index-of-words.ts';
 import { attachmentName, qualified, type TableName } from '../tables.ts';
-import { endNumbering, startNumbering } from './autonumber.ts';
-import { foundIndexes } from './concurrent-indexes.ts';
-import { defaultLiteral, fillEmpty } from './fill.ts';
+import { endNumbering, numberingName, startNumbering } from './autonumber.ts';
+import { addColumn, columnDefinition, newColumnAhead, newColumnName } from './columns.ts';
+import { fillEmpty } from './fill.ts';
 import type { Attached } from './attached.ts';
 import { attachments, type TableDefinition } from './attachments.ts';
+import { foundBuilds } from './strays.ts';
 
 /** Creates the table of a new collection. Throws `StorageError`. */
 export async function createTable(
@@ -37,7 +39,7 @@ export interface TableChange {
   after: TableDefinition;
   /** The names of fields whose defaults the records get. */
   filled: ReadonlySet<string>;
-  /** The names of indexes that were built ahead. */
+  /** The names of what was built ahead. */
   built?: ReadonlySet<string> | undefined;
 }
 
@@ -62,7 +64,7 @@ export async function alterTable(
     if (isOld.has(field.name) && !held.includes(field)) await fillEmpty(sql, table, field);
   }
   const [wasNumbered, isNumbered] = [before, after].map(({ fields }) => fields.filter(numberingOf));
-  const { strays, ready } = await foundIndexes(sql, table, { old, built });
+  const { strays, ready } = await foundBuilds(sql, table, { before, old, built });
   const statements = [
     ...strays,
     ...without(old, wanted).map(({ remove }) => remove).reverse(),
@@ -71,30 +73,21 @@ export async function alterTable(
       `alter table ${name} drop column ${quoteIdentifier(field.name)}`
     ),
     ...lacking(before.fields, after.fields).flatMap((field) =>
-      addColumn(name, field, filled.has(field.name))
+      ready.has(newColumnName(field))
+        ? newColumnAhead(table, field, filled.has(field.name)).adopt
+        : addColumn(table, field, filled.has(field.name))
     ),
     ...held.map((field) => `alter table ${name} ${holdMany(field)}`),
-    ...lacking(wasNumbered, isNumbered).map((field) => startNumbering(table, field)),
-    ...without(wanted, old).map((attached) => addOrAdopt(attached, ready)).filter((text) => text !== ''),
-  ];
+    ...lacking(wasNumbered, isNumbered).filter((field) => !ready.has(numberingName(table, field)))
+      .map((field) => startNumbering(table, field)),
+    ...without(wanted, old).map((attached) => addOrAdopt(attached, ready)),
+  ].filter((text) => text !== '');
   if (statements.length > 0) await sql.unsafe(statements.join('; '));
   for (const field of toFill(held)) await fillEmpty(sql, table, field);
 }
 
-function addOrAdopt({ name, add, concurrently }: Attached, ready: ReadonlySet<string>): string {
-  return concurrently !== undefined && ready.has(name) ? concurrently.adopt : add;
-}
-
-/** A new column. PostgreSQL fills in a default without writing each record: it keeps the value with the column. */
-function addColumn(table: string, field: Field, isFilled: boolean): string[] {
-  const added = `alter table ${table} add column ${columnDefinition(field)}`;
-  const value = (isFilled ? defaultLiteral(field) : undefined) ??
-    (field.many === true ? `'${noItems}'` : undefined);
-  if (value === undefined) return [added];
-  return [
-    `${added} default ${value}`,
-    `alter table ${table} alter column ${quoteIdentifier(field.name)} drop default`,
-  ];
+function addOrAdopt({ name, add, ahead }: Attached, ready: ReadonlySet<string>): string {
+  return ahead !== undefined && ready.has(name) ? ahead.adopt : add;
 }
 
 /** The fields of the second list that the first lacks. */
@@ -111,7 +104,8 @@ function without(some: readonly Attached[], others: readonly Attached[]): Attach
 /** Drops the table of a collection. Throws `StorageError`. */
 export async function dropTable(sql: Sql, table: TableName, definition: TableDefinition): Promise<void> {
   const apart = attachments(table, definition).filter(({ isApart }) => isApart);
-  const removals = apart.map(({ remove }) => remove).reverse();
+  // A build that was interrupted may have left a search.
+  const removals = [...apart.map(({ remove }) => remove).reverse(), undoNextSearch(table)];
   await sql.unsafe(
     [...removals, `drop table ${qualified(table)}`, ...endNumbering(table, definition.fields)].join('; '),
   );
@@ -124,10 +118,6 @@ export async function dropTable(sql: Sql, table: TableName, definition: TableDef
 function profileReference({ collection }: TableName): string {
   const reference = quoteIdentifier(attachmentName('reference', collection, 'id'));
   return ` constraint ${reference} references workspace.users (id) on delete cascade`;
-}
-
-function columnDefinition(field: Field): string {
-  return `${quoteIdentifier(field.name)} ${kindOf(field).column}${field.many === true ? ' not null' : ''}`;
 }
 
 /** The fields that hold one value before, and many after. */

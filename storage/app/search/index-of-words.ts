@@ -1,44 +1,26 @@
-// The full-text index of a collection: a generated column with the words of its searched fields, and a table of all words,
-// in which those with typing errors are looked up.
-import type { CollectionDefinition, Field, SearchSetting } from '../../definition.ts';
-import { quoteIdentifier, quoteLiteral } from '../../sql/quote.ts';
-import type { Attached } from '../alter/attached.ts';
+// The full-text index of a collection: a column with the words of its searched fields, and a table of all words.
+import type { CollectionDefinition, Field } from '../../definition.ts';
+import { type Attached, batchSize, type BuildAhead } from '../alter/attached.ts';
 import { attachmentName, qualified, type TableName } from '../tables.ts';
 import type { Sql } from '../../connections/pool.ts';
-
-/** The column of words. No field can have the name. */
-export const searchColumn = '_search';
-
-/** The schema of PostgreSQL's extensions in a workspace's database. */
-export const extensions = 'extensions';
+import { vectorFunction, vectorTriggers, type WordSource, wordsSql } from './column-of-words.ts';
+import { nextColumn, searchColumn, type SearchNames, searchNames } from './names.ts';
+import {
+  addingTriggers,
+  collectWords,
+  extensions,
+  removeStaleWords,
+  wordsFunction,
+  wordsTable,
+  wordsTriggers,
+} from './table-of-words.ts';
 
 /** The definition of a search: what its column, index and table follow from. */
 export type Searched = Pick<CollectionDefinition, 'fields' | 'search'>;
 
-/** Quoted, qualified names of a collection's table and of its table of words; of the latter also the plain name. */
-export interface SearchNames {
-  table: string;
-  /** The index on the column of words. */
-  index: string;
-  words: string;
-  /** The index on the table of words. */
-  trigrams: string;
-}
-
-/** Weights by the order of the fields: https://www.postgresql.org/docs/18/textsearch-controls.html */
-const weights = ['A', 'B', 'C', 'D'];
-
-/** The words of one record must fit a tsvector, which holds 1 MiB. Nothing is found beyond this many characters. */
-const maxCharacters = 100_000;
-
 /** The fields that a search reads, in the order of their weights. */
 export function searchedFields(fields: readonly Field[]): Field[] {
   return fields.filter(({ search }) => search === true);
-}
-
-/** The configuration as an SQL literal. */
-export function configurationSql({ language }: SearchSetting): string {
-  return `${quoteLiteral(`pg_catalog.${quoteIdentifier(language)}`)}::regconfig`;
 }
 
 /** The languages of the server, by the names of PostgreSQL's configurations. */
@@ -70,113 +52,115 @@ export function searchIndexes({ fields, search }: Searched): number {
   return search.tolerant ? 2 : 1;
 }
 
-/** The column of words and the table of all words, with their indexes. */
-export function searchAttachments(table: TableName, { fields, search }: Searched): Attached[] {
+/** The name of the search among the attachments of its table. */
+export function searchName({ collection }: TableName): string {
+  return attachmentName('search', collection, searchColumn);
+}
+
+/** The column of words and the table of all words, with their indexes: one of them never changes without the other. */
+export function searchAttachment(table: TableName, { fields, search }: Searched): Attached[] {
   const searched = searchedFields(fields);
   if (!search || searched.length === 0) return [];
-  const length = Math.floor(maxCharacters / searched.length);
-  const definition = searched.map(({ name }, index) => {
-    const text = `left(coalesce(${quoteIdentifier(name)}, ''), ${length})`;
-    const weight = weights[Math.min(index, weights.length - 1)];
-    return `setweight(to_tsvector(${configurationSql(search)}, ${text}), '${weight}')`;
-  }).join(' || ');
+  const source: WordSource = { fields: searched, search };
   const names = searchNames(table);
-  return [columnOfWords(names, definition), ...search.tolerant ? [tableOfWords(names, definition)] : []];
-}
-
-/** The quoted name of the table of all words of a collection, which a collection without search does not have. */
-export function searchWordsTable({ schema, collection }: TableName): string {
-  return qualified({ schema, collection: attachmentName('words', collection, searchColumn) });
-}
-
-function searchNames(table: TableName): SearchNames {
-  const named = (attachment: 'search' | 'trigrams') =>
-    quoteIdentifier(attachmentName(attachment, table.collection, searchColumn));
-  return {
-    table: qualified(table),
-    index: named('search'),
-    words: searchWordsTable(table),
-    trigrams: named('trigrams'),
-  };
-}
-
-const column = quoteIdentifier(searchColumn);
-
-function columnOfWords({ table, index }: SearchNames, definition: string): Attached {
-  return {
-    name: index,
-    add: `alter table ${table} add column ${column} tsvector generated always as (${definition}) stored; ` +
-      // Without a list of pending entries, so that no search reads one and no write has to merge it.
-      `create index ${index} on ${table} using gin (${column}) with (fastupdate = off)`,
-    remove: `alter table ${table} drop column ${column}`,
-  };
-}
-
-/** What looks like a word that somebody may misspell, and needs no quotes as a tsquery. */
-const isWord = `char_length(word) between 3 and 30 and word !~ '[0-9@/.:_''\\\\-]'`;
-
-/** A word that is in so many records is never removed: to find them all takes long, and it is nobody's secret. */
-const commonFrom = 1_000;
-
-/**
- * The table of all words. Triggers keep it, statement by statement: they add a word with its first record, and remove it with its
- * last. Rows of known words are not locked, since all writers would wait for each other. So a word that one writer removes while
- * another adds it can be lost: it is then found as it is, and not by a similar one, until it is written again.
- */
-function tableOfWords(names: SearchNames, definition: string): Attached {
-  const { table, words, trigrams } = names;
   const add = [
-    `create table ${words} (word text collate "C" primary key, common boolean not null default false)`,
-    // Other texts have other words: then the table is made anew.
-    `comment on table ${words} is ${quoteLiteral(definition)}`,
-    `create index ${trigrams} on ${words} using gin (word ${extensions}.gin_trgm_ops) with (fastupdate = off)`,
-    `insert into ${words} (word) select word from ts_stat(${
-      quoteLiteral(`select ${column} from ${table}`)
-    }) ` +
-    `where ${isWord}`,
-    `create function ${words}() returns trigger language plpgsql as ${quoteLiteral(wordsBody(names))}`,
-    ...(['insert', 'update', 'delete'] as const).map((event) => wordsTrigger(event, names)),
+    `alter table ${names.table} add column ${names.column} tsvector`,
+    ...vectorTriggers(names, source),
+    `update ${names.table} set ${names.column} = ${wordsSql(source)}`,
+    `create index ${indexOn(names)}`,
+    ...search.tolerant ? [...wordsTable(names), collectWords(names), ...wordsTriggers(names)] : [],
   ];
-  const remove = [`drop function ${words}() cascade`, `drop table ${words}`];
-  return { name: words, add: add.join('; '), remove: remove.join('; '), isApart: true };
+  return [{
+    name: searchName(table),
+    add: add.join('; '),
+    remove: removeSearch(names),
+    follow: vectorFunction('create or replace', names, source),
+    isApart: true,
+    ahead: searchAhead(table, source),
+  }];
 }
 
-function wordsTrigger(
-  event: 'insert' | 'update' | 'delete',
-  { table, words }: Pick<SearchNames, 'table' | 'words'>,
+/** Without a list of pending entries, so that no search reads one and no write has to merge it. */
+function indexOn({ index, table, column }: SearchNames): string {
+  return `${index} on ${table} using gin (${column}) with (fastupdate = off)`;
+}
+
+/** The column goes with its index. Collections of before have a generated column, without a function. */
+function removeSearch({ table, column, vector, words }: SearchNames): string {
+  return [
+    `drop function if exists ${vector}() cascade`,
+    `drop function if exists ${words}() cascade`,
+    `drop table if exists ${words}`,
+    `alter table ${table} drop column if exists ${column}`,
+  ].join('; ');
+}
+
+/** Removes what is there of a search that is being built, if anything is. */
+export function undoNextSearch(table: TableName): string {
+  return removeSearch(searchNames(table, nextColumn));
+}
+
+/** The next search is built beside the one that is there, and takes its place. */
+function searchAhead(table: TableName, source: WordSource): BuildAhead {
+  const [names, next] = [searchNames(table), searchNames(table, nextColumn)];
+  const { tolerant } = source.search;
+  return {
+    columns: source.fields.map(({ name }) => name),
+    replaces: true,
+    prepare: [
+      `alter table ${next.table} add column ${next.column} tsvector`,
+      ...vectorTriggers(next, source),
+      ...tolerant ? [...wordsTable(next), ...addingTriggers(next)] : [],
+    ].join('; '),
+    steps: [
+      { run: 'batches', from: '00000000-0000-0000-0000-000000000000', text: fillSql(next, source) },
+      // Each record has been written once more.
+      { run: 'alone', text: `vacuum (analyze) ${next.table}` },
+      { run: 'alone', text: `create index concurrently ${indexOn(next)}` },
+      ...tolerant
+        ? [
+          { run: 'alone' as const, text: wordsFunction('create or replace', next) },
+          removeStaleWords(next),
+        ]
+        : [],
+    ],
+    adopt: adoptSql(table, { names, next, source }),
+    undo: { run: 'quick', text: undoNextSearch(table) },
+  };
+}
+
+/** The triggers add the words of each batch to the table of words. */
+function fillSql({ table, column }: SearchNames, source: WordSource): string {
+  const those = (rest: string) => `select id from ${table} where id >= $1::text::uuid order by id ${rest}`;
+  return `with those as (${those(`limit ${batchSize}`)}),
+    filled as (update ${table} as r set ${column} = ${
+    wordsSql(source, 'r.')
+  } from those where r.id = those.id)
+    select id::text as next from (${those(`offset ${batchSize} limit 1`)}) as following`;
+}
+
+function adoptSql(
+  { schema, collection }: TableName,
+  { names, next, source }: { names: SearchNames; next: SearchNames; source: WordSource },
 ): string {
-  const rows = [
-    ...event === 'insert' ? [] : ['old table as old_rows'],
-    ...event === 'delete' ? [] : ['new table as new_rows'],
-  ];
-  return `create trigger _words_${event} after ${event} on ${table} referencing ${rows.join(' ')} ` +
-    `for each statement execute function ${words}()`;
-}
-
-function wordsBody({ table, words }: Pick<SearchNames, 'table' | 'words'>): string {
-  const wordsOf = (rows: string) =>
-    `select word from ${rows}, unnest(tsvector_to_array(${column})) as word where ${isWord}`;
-  const found = `select from ${table} where ${column} @@ ('''' || word || '''')::tsquery`;
-  return `declare
-      added text[];
-      removed text[];
-    begin
-      if tg_op = 'INSERT' then
-        added := array(${wordsOf('new_rows')});
-      elsif tg_op = 'UPDATE' then
-        added := array(${wordsOf('new_rows')} except ${wordsOf('old_rows')});
-        removed := array(${wordsOf('old_rows')} except ${wordsOf('new_rows')});
-      else
-        removed := array(${wordsOf('old_rows')});
-      end if;
-      -- In order, so that two writers do not wait for each other.
-      insert into ${words} (word) select distinct word from unnest(added) as word order by word
-        on conflict do nothing;
-      delete from ${words} where word = any (removed) and not common and not exists (${found});
-      if random() < 0.001 then
-        update ${words} set common = true where word = any (added) and not common
-          and (select count(*) from (${found} limit ${commonFrom}) as those) = ${commonFrom};
-      end if;
-      return null;
-    end`;
+  const name = (attachment: 'search' | 'words' | 'trigrams', column: string) =>
+    attachmentName(attachment, collection, column);
+  const renamed = (kind: 'index' | 'table', attachment: 'search' | 'words' | 'trigrams') => {
+    const old = qualified({ schema, collection: name(attachment, nextColumn) });
+    return `alter ${kind} ${old} rename to "${name(attachment, searchColumn)}"`;
+  };
+  return [
+    `drop function ${next.vector}() cascade`,
+    `alter table ${names.table} rename column ${next.column} to ${names.column}`,
+    ...vectorTriggers(names, source),
+    renamed('index', 'search'),
+    ...source.search.tolerant
+      ? [
+        `drop function ${next.words}() cascade`,
+        renamed('table', 'words'),
+        renamed('index', 'trigrams'),
+        ...wordsTriggers(names),
+      ]
+      : [],
+  ].join('; ');
 }

@@ -1,10 +1,12 @@
 // A full-text search as SQL: the test that a record has the words, and its rank.
 import type { CollectionDefinition, SearchSetting } from '../../definition.ts';
-import { configurationSql, extensions, searchColumn, searchedFields } from './index-of-words.ts';
+import { configurationSql } from './column-of-words.ts';
+import { searchedFields } from './index-of-words.ts';
+import { searchColumn, searchWordsTable } from './names.ts';
+import { extensions } from './table-of-words.ts';
 import { quoteIdentifier } from '../../sql/quote.ts';
 import { formatArray } from '../../sql/text-array.ts';
 import type { Sql } from '../../connections/pool.ts';
-import { searchWordsTable } from './index-of-words.ts';
 import { recordAlias, type Where } from '../records/restriction.ts';
 
 /** The sort key of the rank, which no field can have as its name. */

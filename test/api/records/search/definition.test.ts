@@ -1,7 +1,7 @@
 // The declaration of searches: languages, changes of fields, and the words that records had before.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, expectOk, send, serverUrl } from '../../../harness/api.ts';
-import { searchWordsTable } from '../../../../storage/app/search/index-of-words.ts';
+import { searchWordsTable } from '../../../../storage/app/search/names.ts';
 import { quoteIdentifier } from '../../../../storage/sql/quote.ts';
 import { openDatabaseOf } from '../../../harness/database.ts';
 import { type Scenario, scenario, titlesOf } from '../../../harness/scenario.ts';
