@@ -130,5 +130,5 @@ function holdMany(field: Field): string {
   const column = quoteIdentifier(field.name);
   return `alter ${column} type ${kindOf(field).column} ` +
     `using case when ${column} is null then '${noItems}' else array[${column}] end, ` +
-    `alter ${column} set not null`;
+    `alter ${column} set not null, alter ${column} set default '${noItems}'`;
 }

@@ -57,28 +57,27 @@ async function asOwner<Result>(work: (sql: Sql) => Promise<Result>): Promise<Res
 const patch = (changed: unknown[], more: object = {}, query = '') =>
   own.admin.patch(`${path}${query}`, { schema: { fields: changed, ...more } });
 
-/** Two writers create and change records until the work is done; they return how many they have created. */
+/** Two writers create and change records until the work is done; returns how many they have created. */
 async function whileWritten(
   work: () => Promise<ApiResponse>,
 ): Promise<{ response: ApiResponse; created: number }> {
-  const statuses: number[] = [];
+  const refused: ApiResponse[] = [];
+  let created = 0;
   let isDone = false;
   const writer = async (name: string) => {
     while (!isDone) {
-      const created = await own.admin.post(`${path}/records`, { title: `new ${name}`, group: '1' });
-      statuses.push(created.status);
-      const { status } = await own.admin.patch(`${path}/records/${created.body.id}`, {
-        title: `changed ${name}`,
-      });
-      expect(status).toBe(200);
+      const one = await own.admin.post(`${path}/records`, { title: `new ${name}`, group: '1' });
+      if (one.status === 201) created++;
+      const two = await own.admin.patch(`${path}/records/${one.body.id}`, { title: `changed ${name}` });
+      refused.push(...[one, two].filter(({ status }) => status >= 300));
     }
   };
   const writers = [writer('one'), writer('two')];
   const response = await work();
   isDone = true;
   await Promise.all(writers);
-  expect([...new Set(statuses)]).toEqual([201]);
-  return { response, created: statuses.length };
+  expect(refused.map(({ status, body }) => [status, body])).toEqual([]);
+  return { response, created };
 }
 
 const find = async (search: string) =>
@@ -154,8 +153,8 @@ describe('of a large collection, while two writers write', { timeout: 120_000 },
       ...{ group: String(at), records: count, least: 1, greatest: count, numbers: count, is_sorted: true },
     })));
     const last = expectOk(await own.admin.post(`${path}/records`, { group: '1' }));
-    expect(last.number).toBe(records - 2 * third + created + 1);
-    expect((await own.admin.post(`${path}/records`, { group: '0' })).body.number).toBe(third + 1);
+    expect(last.fields.number).toBe(records - 2 * third + created + 1);
+    expect((await own.admin.post(`${path}/records`, { group: '0' })).body.fields.number).toBe(third + 1);
     expectOk(await patch(fields, {}, '?confirm=drop'));
     expect(await leftovers()).toEqual([]);
   });
@@ -170,11 +169,11 @@ describe('of a large collection, while two writers write', { timeout: 120_000 },
     const { response } = await whileWritten(() => patch([...fields, ...added], { indexes }, '?fill=default'));
     expectOk(response);
     const open = await own.admin.get(
-      `${path}/records?per_page=1&filter=${encodeURIComponent("state != 'open'")}`,
+      `${path}/records?per_page=1&filter=${encodeURIComponent("state != 'open' && title ~ 'old'")}`,
     );
     expect(open.body.total_items).toBe(0);
     const made = expectOk(await own.admin.post(`${path}/records`, { group: '1', key: 'k', tags: ['a'] }));
-    expect(made).toMatchObject({ state: 'open', key: 'k', tags: ['a'] });
+    expect(made.fields).toMatchObject({ state: 'open', key: 'k', tags: ['a'] });
     expect((await own.admin.post(`${path}/records`, { group: '2', key: 'k' })).status).toBe(409);
   });
 });
