@@ -140,7 +140,11 @@ describe('an index of a large collection', () => {
         await own.admin.post(own.collections, { schema: { id: 'other', fields: [] } }),
       ];
       for (const { status, body, headers } of refused) {
-        expect([status, body.code, headers.get('Retry-After')], body.message).toEqual([503, 'unavailable', '5']);
+        expect([status, body.code, headers.get('Retry-After')], body.message).toEqual([
+          503,
+          'unavailable',
+          '5',
+        ]);
       }
       await own.setRules(collection, { list: 'any' });
       expectOk(await own.admin.post(`${path}/records`, { key: 'new' }));
