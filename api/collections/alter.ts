@@ -1,6 +1,7 @@
 // Changes a collection: adds, drops and changes fields, or refuses the change as a whole.
 import { isDeepStrictEqual } from 'node:util';
 import { updateCollection } from '../../storage/app/collections.ts';
+import type { TableDefinition } from '../../storage/app/alter/attachments.ts';
 import type { AppDefinition } from '../../storage/definition.ts';
 import { hasDefault } from '../../storage/app/alter/fill.ts';
 import { renameColumns } from '../../storage/app/alter/rename.ts';
@@ -92,15 +93,21 @@ async function changeTable(
       const checked = checkChange(before, { declared, drop, collections });
       const after = { ...checked.after, search: await searchSetting(sql, before.search, declared) };
       refused = { ...refused, ...after };
-      const known = new Set(before.fields.map(({ name }) => name));
-      const filled = after.fields.filter((field) => fill && !known.has(field.name) && hasDefault(field));
-      return { ...checked, before, after, filled: new Set(filled.map(({ name }) => name)) };
+      return { ...checked, before, after, filled: fill ? defaultsToFill(before, after) : new Set() };
     },
   });
   return await altered.catch(async (error: unknown) => {
     const owner = deps.databases.appOwner(app.workspace.database, app.schema);
     throw await explainChangeError(error, owner, refused);
   });
+}
+
+/** The names of new fields with a default. */
+function defaultsToFill(before: TableDefinition, after: TableDefinition): ReadonlySet<string> {
+  const known = new Set(before.fields.map(({ name }) => name));
+  return new Set(
+    after.fields.filter((field) => !known.has(field.name) && hasDefault(field)).map(({ name }) => name),
+  );
 }
 
 /** The details of the audit entry. */

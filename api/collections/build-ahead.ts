@@ -4,8 +4,8 @@ import {
   type Builds,
   buildsAhead,
   dropBuilt,
-  type IntendedChange,
   isLarge,
+  type PlannedTableChange,
 } from '../../storage/app/alter/build-ahead.ts';
 import { lockBuilds, selectCollections } from '../../storage/app/collections.ts';
 import type { Connection, Sql } from '../../storage/connections/pool.ts';
@@ -31,7 +31,7 @@ export interface BuildingChange<Result> {
     sql: Sql,
     before: CollectionDefinition,
     collections: ReadonlyMap<string, CollectionDefinition>,
-  ) => Promise<IntendedChange>;
+  ) => Promise<PlannedTableChange>;
   /** Makes the change, with what was made for it. */
   commit: (built?: BuiltAhead) => Promise<Result>;
 }

@@ -15,7 +15,7 @@ const lockTimeout = '1s';
 const maxTries = 60;
 
 /** A change of a table, as far as its columns and attachments go. */
-export interface IntendedChange {
+export interface PlannedTableChange {
   before: TableDefinition;
   /** `before` with the new names of fields. */
   renamed: TableDefinition;
@@ -32,7 +32,7 @@ export type Builds = ReadonlyMap<string, BuildAhead>;
  * What a change adds, as far as it can be made ahead: it must not read a column that another field has, or that changes, until
  * the change is made.
  */
-export function buildsAhead(table: TableName, change: IntendedChange): Builds {
+export function buildsAhead(table: TableName, change: PlannedTableChange): Builds {
   const { before, renamed, renames, after, filled } = change;
   const moved = new Set([...renames].flat());
   // A field that holds many from now on has another column.
