@@ -11,6 +11,7 @@ import type {
   HookMail,
   Json,
   ListQuery,
+  UserChanges,
 } from './calls.ts';
 import { type Format, formatValues } from './console.ts';
 import type { LogWriter } from './log-lines.ts';
@@ -52,6 +53,8 @@ export function createAppObject(load: LoadFrame, asking: ApiClient, { lines, for
       findOne: (id: string) => asking.call('users.findOne', id),
       findByEmail: (email: string) => asking.call('users.findByEmail', email),
       create: (user: { email: string; password?: string }) => asking.call('users.create', user),
+      update: (id: string, changes: UserChanges) => asking.call('users.update', id, changes),
+      delete: (id: string) => asking.call('users.delete', id),
     },
     files: fileCalls(asking),
     mail: { send: (mail: HookMail) => asking.call('mail.send', mail) },

@@ -85,6 +85,13 @@ export interface HookUser {
   readonly updated_at: string;
 }
 
+/** The changes of an end-user. */
+export interface UserChanges {
+  readonly email?: string;
+  readonly password?: string;
+  readonly verified?: boolean;
+}
+
 /** The metadata of a stored file. */
 export interface HookFileInfo {
   readonly id: string;
@@ -152,6 +159,8 @@ export interface CallTable {
     args: readonly [user: { readonly email: string; readonly password?: string }];
     value: HookUser;
   };
+  'users.update': { args: readonly [id: string, changes: UserChanges]; value: HookUser };
+  'users.delete': { args: readonly [id: string]; value: null };
   'files.get': { args: readonly [id: string]; value: (HookFileInfo & { readonly body: Bytes }) | null };
   'files.create': {
     args: readonly [file: { readonly filename: string; readonly mime: string; readonly body: Bytes }];

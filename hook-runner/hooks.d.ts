@@ -189,6 +189,13 @@ declare const $app: {
     findByEmail(email: string): Promise<HookUser | null>;
     /** Adds a user to the workspace. Throws `conflict` if there is one with the email. */
     create(user: { email: string; password?: string }): Promise<HookUser>;
+    /**
+     * Changes a user in all apps of the workspace, where its policy `hooks.manage_users` allows it. A new address is not verified
+     * unless `verified` is true. A new password ends all sessions.
+     */
+    update(id: string, changes: { email?: string; password?: string; verified?: boolean }): Promise<HookUser>;
+    /** Deletes a user as a workspace admin would, where that policy allows it. */
+    delete(id: string): Promise<null>;
   };
   readonly files: {
     /** Returns null if there is none. */

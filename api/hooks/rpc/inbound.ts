@@ -26,6 +26,7 @@ import {
   readShortText,
   readText,
   readTexts,
+  readUserChanges,
   readWord,
 } from './inbound-values.ts';
 
@@ -205,6 +206,8 @@ const argumentReaders: Arguments = {
   'users.create': (
     [user],
   ) => [{ email: readText(readMembers(user)['email']), ...readTexts(user, ['password']) }],
+  'users.update': ([id, changes]) => [readText(id), readUserChanges(changes)],
+  'users.delete': ([id]) => [readText(id)],
   'files.get': ([id]) => [readText(id)],
   'files.create': ([given]) => {
     const { filename, mime, body } = readMembers(given);
