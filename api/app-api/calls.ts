@@ -9,6 +9,7 @@ import { callerOf, type CallScope } from './acting.ts';
 import { fetchForHook } from './fetch.ts';
 import { deleteForHook, readForHook, storeForHook } from './files.ts';
 import { sendForHook } from './mail.ts';
+import { deleteUserForHook, updateUserForHook } from './manage-users.ts';
 import { findOwnApp } from './own-app.ts';
 import { publishForHook } from './publish.ts';
 import { recordCalls } from './records.ts';
@@ -23,6 +24,11 @@ const handlers: Handlers = {
   'users.findOne': ({ deps, app }, id) => findUserForHook(deps, app, id),
   'users.findByEmail': ({ deps, app }, email) => findUserByEmailForHook(deps, app, email),
   'users.create': ({ deps, app }, user) => createUserForHook(deps, app, user),
+  'users.update': ({ deps, app }, id, changes) => updateUserForHook(deps, app, { id, changes }),
+  'users.delete': async ({ deps, app, context }, id) => {
+    await deleteUserForHook(deps, app, { id, caller: callerOf(context) });
+    return null;
+  },
   'files.get': ({ deps, app }, id) => readForHook(deps, app, id),
   'files.create': ({ deps, app }, file) => storeForHook(deps, app, file),
   'files.delete': ({ deps, app, context }, id) => deleteForHook(deps, app, { id, caller: callerOf(context) }),

@@ -211,6 +211,11 @@ export const policyDefinitions = {
     meaning: 'End-users may delete their own account.',
     default: false,
   },
+  'hooks.manage_users': {
+    kind: 'toggle',
+    meaning: 'Hooks may change and delete end-users of the workspace.',
+    default: false,
+  },
   'files.read': {
     kind: 'enum_set',
     meaning:

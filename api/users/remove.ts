@@ -20,6 +20,7 @@ import { isOfDeletedApp } from '../deleted-tenant.ts';
 import { writtenByRemoval } from '../records/announce.ts';
 import { deleteWithUser, type RemovalTransaction } from '../records/relations/cascade.ts';
 import { retryDeadlocks } from '../process/deadlock.ts';
+import type { RecordCaller } from '../hooks/ports.ts';
 import type { WriteDeps } from '../records/collection.ts';
 import type { RecordStatements } from '../records/write-context.ts';
 import { rehearseRemoval } from '../records/hooks/removal.ts';
@@ -45,13 +46,16 @@ type RemoveDeps =
   >
   & Pick<WriteDeps, 'hooks' | 'realtime'>;
 
+/** The principal that asks for the deletion, or the hook code. */
+type Remover = Caller | { caller: RecordCaller; now: Date };
+
 /** A user who is to be deleted, and who asks for it. */
 interface UserRemoval {
   workspace: WorkspaceDefinition;
   id: string;
   /** By whom, for the audit log. */
   actor: string;
-  by: Caller;
+  by: Remover;
   self: SelfRemoval | undefined;
 }
 
@@ -75,11 +79,12 @@ interface AppRemoval {
 export async function removeUser(
   deps: RemoveDeps,
   { workspace, id }: Pick<UserRemoval, 'workspace' | 'id'>,
-  by: Caller,
+  by: Remover,
   self?: SelfRemoval,
 ): Promise<void> {
   if (!isUuid(id)) failNoUser(id);
-  const removal = { workspace, id, actor: self?.email ?? await readActorName(deps, by.principal), by, self };
+  const actor = self?.email ?? ('caller' in by ? 'system' : await readActorName(deps, by.principal));
+  const removal = { workspace, id, actor, by, self };
   const rehearsals = await commitUserDeletion(deps, workspace, (statements) => {
     const attempt = (apps: readonly AppDefinition[]) => removeFrom(deps, apps, { ...removal, statements });
     return retryDeadlocks(() => withAppsOfUsers(deps, workspace, attempt));
@@ -154,11 +159,12 @@ async function areOutdated(
 async function removalsFrom(
   deps: Pick<RemoveDeps, 'databases' | 'hooks'>,
   apps: readonly AppDefinition[],
-  { principal, origin: { requestId } }: Caller,
+  by: Remover,
 ): Promise<AppRemoval[]> {
   const removals: AppRemoval[] = [];
+  const caller = 'caller' in by ? by.caller : { principal: by.principal, requestId: by.origin.requestId };
   for (const app of apps) {
-    removals.push({ app, rehearsal: await startRehearsal(deps, app, { principal, requestId }) });
+    removals.push({ app, rehearsal: await startRehearsal(deps, app, caller) });
   }
   return removals;
 }
@@ -194,19 +200,20 @@ async function removeFromApps(
 async function deleteAccount(
   sql: Sql,
   deps: RemoveDeps,
-  { user, actor, by }: { user: UserRow; actor: string; by: Caller },
+  { user, actor, by }: { user: UserRow; actor: string; by: Remover },
 ): Promise<void> {
   // Its refresh tokens are deleted with the row.
   await deleteUser(sql, user.id);
   // An invitation from before would let the user in again.
   await voidTokens(sql, { userId: user.id, email: user.email, purpose: 'invite', now: by.now });
   const details = { id: user.id, from: { verified: user.verified } };
-  await auditWorkspace(sql, deps, {
-    actor,
-    action: 'user_delete',
-    target: user.email,
-    details,
-    origin: by.origin,
-  });
+  const event = { actor, action: 'user_delete', target: user.email };
+  await auditWorkspace(
+    sql,
+    deps,
+    'caller' in by
+      ? { ...event, details: { ...details, by: 'hook' } }
+      : { ...event, details, origin: by.origin },
+  );
   await revokeAccessTokens(deps, user.id);
 }

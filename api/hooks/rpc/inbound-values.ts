@@ -8,6 +8,7 @@ import type {
   Fields,
   Headers,
   Json,
+  UserChanges,
 } from '../../../hook-runner/calls.ts';
 import type { Fault, RefusedField } from '../../../hook-runner/registrations.ts';
 import { isObject, ProtocolError } from './frames.ts';
@@ -106,6 +107,13 @@ export function readBatchRequest(given: unknown): BatchRequest {
   const { method, collection, body } = readMembers(given);
   const request = { method: readText(method), collection: readText(collection), ...readTexts(given, ['id']) };
   return body === undefined ? request : { ...request, body: readRecordFields(body) };
+}
+
+/** The changes of an end-user. */
+export function readUserChanges(given: unknown): UserChanges {
+  const { verified } = readMembers(given);
+  const texts = readTexts(given, ['email', 'password']);
+  return verified === undefined ? texts : { ...texts, verified: readBoolean(verified) };
 }
 
 /** The caller that a call acts for. */

@@ -8,6 +8,7 @@ import { as, expectOk } from '../../harness/api.ts';
 import { blocksOf } from '../../harness/documentation-page.ts';
 import { underlinedIn } from '../../harness/editor.ts';
 import { owner, type Scenario, scenario, title } from '../../harness/scenario.ts';
+import { ownUser } from '../../harness/users.ts';
 
 const page = readFileSync(new URL('../../../docs/reference/hooks.md', import.meta.url), 'utf8');
 /** The examples that name their file, by that. */
@@ -57,4 +58,14 @@ it('act for the caller, and write several records at once', async () => {
   expect((await ada.post(pay)).status).toBe(204);
   const { items } = expectOk(await shop.admin.get(shop.records('payments')));
   expect(items.map(({ fields }: { fields: unknown }) => fields)).toEqual([{ order, amount: 7 }]);
+});
+
+it('change a user, where the workspace allows it', async () => {
+  const user = await ownUser(shop.workspace);
+  const block = `${shop.app.path}/custom/members/${user.id}/block`;
+  expect((await user.post(block)).body.code).toBe('admins_only');
+  const policy = { kind: 'toggle', state: 'locked', value: true };
+  expectOk(await shop.workspace.admin.put(`${shop.workspace.path}/policies/hooks.manage_users`, policy));
+  expect((await shop.admin.post(block)).status).toBe(204);
+  expect((await user.get(`${shop.workspace.path}/auth/me`)).status).toBe(401);
 });
