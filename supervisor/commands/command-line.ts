@@ -1,13 +1,12 @@
 // The command line: which commands there are, and how they end.
 import { existsSync, readFileSync } from 'node:fs';
 import { type ArgsDef, type CommandDef, defineCommand, runMain, showUsage } from 'citty';
-import { environment, loadConfigFile, resolveConfig, type ResolvedConfig } from '../config.ts';
-import { type CommandFlags, type ParsedFlags, readFlags } from '../flags.ts';
+import type { ResolvedConfig } from '../config.ts';
+import type { CommandFlags, ParsedFlags } from '../flags.ts';
 import { StartRefused } from '../start-refused.ts';
-import { resetMasterPassword } from './admin.ts';
-import { readVerifyOptions, verifyAudit } from './audit.ts';
-import { describeConfig, describeConfigAsJson } from './config.ts';
-import { serve, type StopSignals } from './serve.ts';
+import type { StopSignals } from './serve.ts';
+
+// A command imports what it needs when it runs: `--version` and `--help` need next to nothing.
 
 const program = 'bulkhead';
 
@@ -34,6 +33,7 @@ const verify = defineCommand({
   run: ({ rawArgs }) =>
     orOneLine(async () => {
       const { config, own, json } = await resolve(rawArgs, verifyFlags);
+      const { readVerifyOptions, verifyAudit } = await import('./audit.ts');
       const isSound = await verifyAudit(config, { ...readVerifyOptions(own), json });
       if (!isSound) process.exitCode = 1;
     }),
@@ -48,6 +48,7 @@ const password = defineCommand({
   run: ({ rawArgs }) =>
     orOneLine(async () => {
       const { config, json } = await resolve(rawArgs);
+      const { resetMasterPassword } = await import('./admin.ts');
       await resetMasterPassword(config, json);
     }),
 });
@@ -58,7 +59,12 @@ const main = defineCommand({
     serve: defineCommand({
       meta: { name: 'serve', description: 'Run the server.' },
       args: commonFlags,
-      run: ({ rawArgs }) => orOneLine(async () => serve((await resolve(rawArgs)).config, stopSignals())),
+      run: ({ rawArgs }) =>
+        orOneLine(async () => {
+          const { config } = await resolve(rawArgs);
+          const { serve } = await import('./serve.ts');
+          await serve(config, stopSignals());
+        }),
     }),
     config: defineCommand({
       meta: {
@@ -69,6 +75,7 @@ const main = defineCommand({
       run: ({ rawArgs }) =>
         orOneLine(async () => {
           const resolved = await resolve(rawArgs);
+          const { describeConfig, describeConfigAsJson } = await import('./config.ts');
           const describe = resolved.json ? describeConfigAsJson : describeConfig;
           process.stdout.write(describe(resolved));
         }),
@@ -117,8 +124,10 @@ async function resolve(
   own: CommandFlags = {},
 ): Promise<ResolvedConfig & Omit<ParsedFlags, 'flags'>> {
   const cwd = process.cwd();
+  const { readFlags } = await import('../flags.ts');
   const { flags, ...given } = readFlags(rawArgs, own);
   const terminal = process.stdout.isTTY === true;
+  const { environment, loadConfigFile, resolveConfig } = await import('../config.ts');
   const file = await loadConfigFile(cwd);
   return { ...resolveConfig({ file, env: environment(), flags, cwd, terminal }), ...given };
 }
@@ -152,11 +161,13 @@ function stopSignals(): StopSignals {
   return { stop: stop.signal, kill: hurry.signal };
 }
 
-/** The package's version; package.json is two folders up, and three from dist. */
+/** The package's version, and the commit that it was built of; package.json is two folders up, and three from dist. */
 function readVersion(): string {
-  const files = ['../../package.json', '../../../package.json'].map((path) => new URL(path, import.meta.url));
-  const file = files.find((candidate) => existsSync(candidate));
+  const find = (paths: string[]) =>
+    paths.map((path) => new URL(path, import.meta.url)).find((file) => existsSync(file));
+  const file = find(['../../package.json', '../../../package.json']);
   if (file === undefined) return 'unknown';
   const { version }: { version?: unknown } = JSON.parse(readFileSync(file, 'utf8'));
-  return String(version);
+  const commit = find(['../../commit']);
+  return commit === undefined ? String(version) : `${version} (${readFileSync(commit, 'utf8').trim()})`;
 }

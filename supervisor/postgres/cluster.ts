@@ -77,7 +77,8 @@ async function run(
   options: ClusterOptions,
   program: Pick<Command, 'file' | 'args' | 'input'>,
 ): Promise<void> {
-  const command = options.runAs({ ...program, env: { PATH: options.path, LC_ALL: 'C', TZ: 'UTC' } });
+  const env = { PATH: options.path, LC_ALL: 'C', TZ: 'UTC', ...options.binaries.env };
+  const command = options.runAs({ ...program, env });
   const { code, signal, lines } = await runToEnd({ ...command, orphanSignal: 'KILL' }, options.stop);
   if (code === 0) return;
   const why = firstError(lines) ?? `code ${code}, signal ${signal}`;

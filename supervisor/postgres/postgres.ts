@@ -3,6 +3,7 @@ import { chmod, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promi
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Child, type ChildEvent } from '../child.ts';
+import { linkLibraries } from './library-links.ts';
 import { findPostgresBinaries, type PostgresBinaries } from './binaries.ts';
 import { clusterFolder, errorInLine, makeCluster, provisionerName } from './cluster.ts';
 import { findClosedDirectory } from '../closed-directory.ts';
@@ -71,7 +72,7 @@ export async function preparePostgres(options: PostgresOptions): Promise<Postgre
 }
 
 async function prepare(options: PostgresOptions): Promise<Postgres> {
-  const binaries = findPostgresBinaries(options.platform, options.arch);
+  const programs = findPostgresBinaries(options.platform, options.arch);
   const data = clusterFolder(options.dataDir);
   const base = dirname(data);
   await mkdir(base, { recursive: true });
@@ -83,7 +84,9 @@ async function prepare(options: PostgresOptions): Promise<Postgres> {
     );
   }
   const account = await serviceAccount({ uid: options.uid, clusterOwner: owner, path: options.path });
-  const runAs = await chooseRunAs(options, account, [data, await realpath(binaries.postgres)]);
+  const runAs = await chooseRunAs(options, account, [data, await realpath(programs.postgres)]);
+  const links = { aside: join(base, 'libraries'), platform: options.platform };
+  const binaries = { ...programs, env: await linkLibraries(programs.home, links) };
   if (owner === undefined) {
     options.report('info', `making the PostgreSQL cluster ${data}`);
     const { password, path, stop } = options;
@@ -186,7 +189,7 @@ async function postmaster({ options, binaries, runAs, paths }: Start): Promise<C
   const command = runAs({
     file: binaries.postgres,
     args: ['-D', paths.data, '-c', `config_file=${join(paths.config, 'postgresql.conf')}`],
-    env: { PATH: options.path, LC_ALL: 'C', TZ: 'UTC' },
+    env: { PATH: options.path, LC_ALL: 'C', TZ: 'UTC', ...binaries.env },
     onLine: options.onLine,
   });
   return { ...command, orphanSignal: 'QUIT' };

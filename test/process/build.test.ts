@@ -15,9 +15,9 @@ it('what is built serves requests, hashes passwords and runs hooks', { timeout: 
   try {
     const admin = await setUp(server.url);
     const path = await makeShop(admin);
-    const source = "routerAdd('GET', '/hello', (e: CustomRouteEvent) => ({ hello: e.query.name }));";
-    const { reload } = expectOk(await admin.put(`${path}/hooks/hello.ts`, { source }));
-    expect(reload).toEqual({ loaded: ['hello.ts'], errors: [] });
+    const source = "routerAdd('GET', '/hello', (e: RouteEvent) => ({ hello: e.query.name }));";
+    const { reload, warnings } = expectOk(await admin.put(`${path}/hooks/hello.ts`, { source }));
+    expect({ reload, warnings }).toEqual({ reload: { loaded: ['hello.ts'], errors: [] }, warnings: [] });
     expect(expectOk(await admin.get(`${path}/custom/hello?name=Ada`))).toEqual({ hello: 'Ada' });
     expect((await admin.get(`${path}/hooks/types`)).text).toContain('declare const $app');
   } finally {
