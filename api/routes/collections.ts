@@ -31,7 +31,7 @@ export const collectionsCreate = route({
   needsDisk: true,
   status: 201,
   response: collectionResponse,
-  errors: ['quota_exceeded', 'conflict'],
+  errors: ['quota_exceeded', 'conflict', 'unknown_column'],
   handle: ({ deps, target, body, principal, origin, now }) =>
     createCollection(deps, target.app, { declared: body.schema, by: { principal, origin, now } }),
 });
@@ -67,7 +67,7 @@ export const collectionsAlter = route({
   needsDisk: true,
   status: 200,
   response: collectionResponse,
-  errors: ['conflict'],
+  errors: ['conflict', 'unknown_column'],
   handle: ({ deps, target, body, query, principal, origin, now }) =>
     alterCollection(deps, target.app, {
       id: target.collection.id,

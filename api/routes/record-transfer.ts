@@ -33,7 +33,7 @@ export const recordsExport = route({
   response: described(string(), 'One record a line, in the order of their ids.'),
   contentType: 'application/x-ndjson',
   rawTypes: { 'text/csv': 'With `format=csv`: a line of names, and one record a line.' },
-  errors: ['unknown_column', 'parse_error'],
+  errors: ['unknown_column', 'parse_error', 'conflict'],
   admit: ({ deps, target, principal, now, queryParameters }) =>
     admit(deps, target, 'list', { principal, now, query: queryParameters() }),
   handle: ({ deps, target, admitted: access, principal, query: { format = 'ndjson', fields, filter } }) => {

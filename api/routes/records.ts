@@ -87,7 +87,7 @@ export const recordsList = route({
     ...pageMembers(record),
     next_cursor: described(nullable(string()), 'The `cursor` of the next page; null at the end.'),
   }),
-  errors: ['unknown_column', 'parse_error'],
+  errors: ['unknown_column', 'parse_error', 'conflict'],
   admit: ({ deps, target, principal, now, queryParameters }) =>
     admit(deps, target, 'list', { principal, now, query: queryParameters() }),
   handle: (
@@ -139,7 +139,7 @@ export const recordsAggregate = route({
   }),
   status: 200,
   response: object({ items: array(group, { max: 1_000 }) }),
-  errors: ['unknown_column', 'parse_error'],
+  errors: ['unknown_column', 'parse_error', 'conflict'],
   admit: ({ deps, target, principal, now, queryParameters }) =>
     admit(deps, target, 'list', { principal, now, query: queryParameters() }),
   handle: ({ deps, target, admitted: access, query, pageMemory, queryParameters }) => {
@@ -196,7 +196,7 @@ export const recordsGet = route({
   query: object(selection),
   status: 200,
   response: record,
-  errors: ['unknown_column'],
+  errors: ['unknown_column', 'conflict'],
   admit: ({ deps, target, principal, now, queryParameters }) =>
     admit(deps, target, 'get', { principal, now, query: queryParameters() }),
   handle: ({ deps, target, admitted: access, params: { id }, query: { fields, expand }, pageMemory }) =>

@@ -109,20 +109,26 @@ export function selectRowsOf(
   columns: readonly QueryColumn[],
   fields: readonly Field[],
 ): string {
-  const has = new Set(columns.map(({ name }) => name));
-  const instant = kindOf({ kind: 'datetime' }).column;
-  const time = (name: string) =>
-    `${has.has(name) ? `coalesce(q.${quoteIdentifier(name)}::${instant}, ${epoch})` : epoch}::${instant} as ${
-      quoteIdentifier(name)
-    }`;
-  const shown = fields.map((field) => {
-    const name = quoteIdentifier(field.name);
-    const value = `q.${name}::${kindOf(field).column}`;
-    return `${field.many === true ? `coalesce(${value}, '${noItems}')` : value} as ${name}`;
-  });
-  return `select ${['q."id"', ...shown, time('created_at'), time('updated_at')].join(', ')} ` +
-    `from ${qualified(query)} as q where q."id" is not null`;
+  const names = new Set(columns.map(({ name }) => name));
+  const shown = [
+    ...fields.map((field) => `${valueOf(field)} as ${quoteIdentifier(field.name)}`),
+    ...['created_at', 'updated_at'].map((name) => {
+      const instant = names.has(name) ? `coalesce(${valueOf({ name, kind: 'datetime' })}, ${epoch})` : epoch;
+      return `${instant}::${kindOf({ kind: 'datetime' }).column} as ${quoteIdentifier(name)}`;
+    }),
+  ];
+  return `select ${['q."id"', ...shown].join(', ')} from ${qualified(query)} as q where q."id" is not null`;
 }
 
 /** The time of rows that have none. */
 const epoch = `'1970-01-01T00:00:00Z'::timestamptz`;
+
+/** The value of a column as its field has it. What no field can hold, but an expression may be, is null. */
+function valueOf(field: Field): string {
+  const value = `q.${quoteIdentifier(field.name)}::${kindOf(field).column}`;
+  if (field.many === true) return `coalesce(${value}, '${noItems}')`;
+  if (field.kind === 'number') return `nullif(nullif(nullif(${value}, 'NaN'), 'Infinity'), '-Infinity')`;
+  return field.kind === 'datetime'
+    ? `case when ${value} between '0001-01-01T00:00:00Z' and '9999-12-31T23:59:59.999Z' then ${value} end`
+    : value;
+}

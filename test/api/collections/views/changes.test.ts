@@ -113,6 +113,43 @@ describe('the role of an app’s views', () => {
     });
   });
 
+  it('reads no other app of the workspace, even by the name of its schema', async () => {
+    const other = await scenario({ workspace: own.workspace, collections: { secrets: [title] } });
+    const schemas = await own.inDatabase((sql) =>
+      sql<{ schema: string }[]>`select schema from workspace.apps where id = ${other.app.id}`
+    );
+    const query = `select id, title from ${schemas[0]?.schema}.secrets`;
+    const response = await own.admin.post(own.collections, { schema: { id: 'spying', kind: 'view', query } });
+    expect(response.status).toBe(400);
+    expect(response.body.message).toContain('and nothing else');
+    // Neither does the role read it by its rights alone.
+    await own.inDatabase(async (sql) => {
+      const [own_] = await sql<
+        { schema: string }[]
+      >`select schema from workspace.apps where id = ${own.app.id}`;
+      const viewer = own_?.schema.replace(/^a_/, 'v_') ?? '';
+      const [may] = await sql`select has_schema_privilege(${viewer}, ${
+        schemas[0]?.schema ?? ''
+      }, 'usage') as sees`;
+      expect(may?.sees).toBe(false);
+    });
+  });
+
+  it('goes with the workspace', async () => {
+    const other = await scenario({ collections: { notes: [title] } });
+    const schema = { id: 'v', kind: 'view', query: 'select id, title from notes' };
+    expectOk(await other.admin.post(other.collections, { schema }));
+    const [found] = await other.inDatabase((sql) =>
+      sql<{ schema: string }[]>`select schema from workspace.apps where id = ${other.app.id}`
+    );
+    const viewer = found?.schema.replace(/^a_/, 'v_') ?? '';
+    const isThere = () =>
+      own.inDatabase(async (sql) => (await sql`select from pg_roles where rolname = ${viewer}`).length > 0);
+    expect(await isThere()).toBe(true);
+    expectOk(await own.workspace.master.delete(other.workspace.path));
+    await expect.poll(isThere, { timeout: 60_000 }).toBe(false);
+  }, 90_000);
+
   it('goes with the app', async () => {
     const other = await scenario({ workspace: own.workspace, collections: { notes: [title] } });
     const schema = { id: 'v', kind: 'view', query: 'select id, title from notes' };

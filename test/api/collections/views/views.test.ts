@@ -204,6 +204,18 @@ describe('a view', () => {
     expect(list.body.message).toMatch(/the view "ratio" fails for the present records: a (?:text|number)/);
   });
 
+  it('shows null where a field has no such value', async () => {
+    const query =
+      "select id, 'infinity'::timestamptz as never, '-infinity'::date as ever, 'NaN'::float8 as nan, " +
+      "'Infinity'::numeric as much, hours, make_date(20000, 1, 1) as late, 'infinity'::timestamptz as created_at from issues";
+    const records = await view('endless_values', query);
+    const list = expectOk(await own.admin.get(`${records}?sort=-never,much`));
+    expect(list.items[0]).toMatchObject({
+      fields: { never: null, ever: null, nan: null, much: null, late: null, hours: expect.anything() },
+      created_at: '1970-01-01T00:00:00.000Z',
+    });
+  });
+
   it('ends by the time-out of statements', async () => {
     const bound = { kind: 'range', min: 100, max: 100 };
     const level = `/api/workspaces/${own.workspace.id}/policies/database.statement_timeout_ms`;
