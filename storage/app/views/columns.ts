@@ -109,11 +109,14 @@ export function selectRowsOf(
   columns: readonly QueryColumn[],
   fields: readonly Field[],
 ): string {
-  const names = new Set(columns.map(({ name }) => name));
+  const byName = new Map(columns.map((column) => [column.name, column]));
   const shown = [
-    ...fields.map((field) => `${valueOf(field)} as ${quoteIdentifier(field.name)}`),
+    ...fields.map((field) => `${valueOf(field, byName.get(field.name))} as ${quoteIdentifier(field.name)}`),
     ...['created_at', 'updated_at'].map((name) => {
-      const instant = names.has(name) ? `coalesce(${valueOf({ name, kind: 'datetime' })}, ${epoch})` : epoch;
+      const column = byName.get(name);
+      const instant = column === undefined
+        ? epoch
+        : `coalesce(${valueOf({ name, kind: 'datetime' }, column)}, ${epoch})`;
       return `${instant}::${kindOf({ kind: 'datetime' }).column} as ${quoteIdentifier(name)}`;
     }),
   ];
@@ -124,9 +127,11 @@ export function selectRowsOf(
 const epoch = `'1970-01-01T00:00:00Z'::timestamptz`;
 
 /** The value of a column as its field has it. What no field can hold, but an expression may be, is null. */
-function valueOf(field: Field): string {
+function valueOf(field: Field, column: QueryColumn | undefined): string {
   const value = `q.${quoteIdentifier(field.name)}::${kindOf(field).column}`;
   if (field.many === true) return `coalesce(${value}, '${noItems}')`;
+  // As it is, so that filters find the index of the field that it shows.
+  if (column?.origin !== undefined) return value;
   if (field.kind === 'number') return `nullif(nullif(nullif(${value}, 'NaN'), 'Infinity'), '-Infinity')`;
   return field.kind === 'datetime'
     ? `case when ${value} between '0001-01-01T00:00:00Z' and '9999-12-31T23:59:59.999Z' then ${value} end`
