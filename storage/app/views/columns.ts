@@ -128,12 +128,13 @@ const epoch = `'1970-01-01T00:00:00Z'::timestamptz`;
 
 /** The value of a column as its field has it. What no field can hold, but an expression may be, is null. */
 function valueOf(field: Field, column: QueryColumn | undefined): string {
-  const value = `q.${quoteIdentifier(field.name)}::${kindOf(field).column}`;
+  const { column: type, comparable } = kindOf(field);
+  const value = `q.${quoteIdentifier(field.name)}::${type}`;
   if (field.many === true) return `coalesce(${value}, '${noItems}')`;
   // As it is, so that filters find the index of the field that it shows.
   if (column?.origin !== undefined) return value;
-  if (field.kind === 'number') return `nullif(nullif(nullif(${value}, 'NaN'), 'Infinity'), '-Infinity')`;
-  return field.kind === 'datetime'
+  if (comparable === 'number') return `nullif(nullif(nullif(${value}, 'NaN'), 'Infinity'), '-Infinity')`;
+  return comparable === 'datetime'
     ? `case when ${value} between '0001-01-01T00:00:00Z' and '9999-12-31T23:59:59.999Z' then ${value} end`
     : value;
 }
