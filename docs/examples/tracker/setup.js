@@ -39,5 +39,5 @@ for (const name of collections) {
   }
 }
 
-const { port } = new URL(url);
-console.log(`the tracker's pages: http://${app}--${workspace}.localhost${port && `:${port}`}/`);
+
+console.log(`made app ${app} in workspace ${workspace}`);

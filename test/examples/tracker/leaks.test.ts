@@ -15,8 +15,14 @@ const invited = expectOk(
   await ada.post(records('invitations'), { project: apollo, email: 'zoe@example.com', role: 'guest' }),
 );
 const file = await upload(ada, app.app, 'launch codes', { name: 'codes.txt', type: 'text/plain' });
-const secret = await app.issue(ada, apollo, 'launch codes', { body: 'zebra', labels: ['urgent'], attachments: [file.id] });
-const comment = expectOk(await ada.post(records('comments'), { issue: secret.id, author: ada.id, text: 'quokka' }));
+const secret = await app.issue(ada, apollo, 'launch codes', {
+  body: 'zebra',
+  labels: ['urgent'],
+  attachments: [file.id],
+});
+const comment = expectOk(
+  await ada.post(records('comments'), { issue: secret.id, author: ada.id, text: 'quokka' }),
+);
 const elsewhere = await app.project(eve, 'Elsewhere');
 const own = await app.issue(eve, elsewhere, 'own', { body: 'zebro' });
 const foreign: Record<string, string> = {
@@ -31,16 +37,27 @@ const foreign: Record<string, string> = {
 const query = (parameters: Record<string, string>) => new URLSearchParams(parameters).toString();
 const list = async (collection: string, parameters: Record<string, string> = {}, caller = eve) =>
   expectOk(await caller.get(`${records(collection)}?${query(parameters)}`));
-const titles = ({ items }: { items: { fields: { title: string } }[] }) => items.map(({ fields }) => fields.title);
+const titles = ({ items }: { items: { fields: { title: string } }[] }) =>
+  items.map(({ fields }) => fields.title);
 
 /** Nothing of the other project is in a response: no id, no text, no address. */
 function expectNothing(response: Pick<ApiResponse, 'text'>): void {
-  const secrets = ['Apollo', 'launch', 'zebra', 'quokka', 'codes', 'zoe', ada.email, bob.email, ...Object.values(foreign)];
+  const secrets = [
+    'Apollo',
+    'launch',
+    'zebra',
+    'quokka',
+    'codes',
+    'zoe',
+    ada.email,
+    bob.email,
+    ...Object.values(foreign),
+  ];
   expect(secrets.filter((text) => response.text.includes(text))).toEqual([]);
 }
 
 describe('lists', () => {
-  it.each(trackerCollections)('of %s have and count only what is one\'s own', async (collection) => {
+  it.each(trackerCollections)("of %s have and count only what is one's own", async (collection) => {
     const response = await eve.get(`${records(collection)}?per_page=200`);
     expectNothing(response);
     const { items, total_items } = expectOk(response);
@@ -68,11 +85,14 @@ describe('lists', () => {
     expect((await list('issues', { filter: "@collection.issues(title = 'own')" })).total_items).toBe(1);
   });
 
-  it.each(['title', '-title', '-number,project', 'created_at', '-updated_at'])('sorted by %s are the same', async (sort) => {
-    expect(titles(await list('issues', { sort }))).toEqual(['own']);
-  });
+  it.each(['title', '-title', '-number,project', 'created_at', '-updated_at'])(
+    'sorted by %s are the same',
+    async (sort) => {
+      expect(titles(await list('issues', { sort }))).toEqual(['own']);
+    },
+  );
 
-  it('go on from a cursor of somebody else with one\'s own records only', async () => {
+  it("go on from a cursor of somebody else with one's own records only", async () => {
     await app.issue(ada, apollo, 'second launch');
     const { next_cursor } = await list('issues', { per_page: '1' }, ada);
     const response = await eve.get(`${records('issues')}?${query({ cursor: next_cursor, per_page: '1' })}`);
@@ -80,7 +100,7 @@ describe('lists', () => {
     expect(titles(await list('issues'))).toEqual(['own']);
   });
 
-  it('find no words of others, and no fewer of one\'s own for them', async () => {
+  it("find no words of others, and no fewer of one's own for them", async () => {
     expect(titles(await list('issues', { search: 'quokka' }))).toEqual([]);
     expect(titles(await list('issues', { search: 'launch', sort: '-@rank' }))).toEqual([]);
     // "zebra" is no word of Eve's issues, so it is a typing error for her, whether somebody else has it or not.
@@ -93,9 +113,15 @@ describe('lists', () => {
 describe('expanding', () => {
   it('shows no record that one may not get, forwards and backwards', async () => {
     const { id } = expectOk(
-      await app.admin.post(records('issues'), { project: elsewhere, title: 'placed', author: ada.id, assignees: [ada.id, eve.id] }),
+      await app.admin.post(records('issues'), {
+        project: elsewhere,
+        title: 'placed',
+        author: ada.id,
+        assignees: [ada.id, eve.id],
+      }),
     );
-    const expand = 'author,assignees,author.issues_via_author,project.memberships_via_project.user,author.memberships_via_user.project';
+    const expand =
+      'author,assignees,author.issues_via_author,project.memberships_via_project.user,author.memberships_via_user.project';
     const response = await eve.get(`${records('issues')}/${id}?expand=${expand}`);
     expect(expectOk(response).expand).toMatchObject({
       author: null,
@@ -117,8 +143,14 @@ describe('aggregates', () => {
     expect(await aggregate('issues', { fn: 'count', group: 'project,status' })).toEqual([
       { group: { project: elsewhere, status: 'open' }, count: 1 },
     ]);
-    expect(await aggregate('memberships', { fn: 'count', group: 'user' })).toEqual([{ group: { user: eve.id }, count: 1 }]);
-    expect(await aggregate('comments', { fn: 'count', filter: `issue = '${secret.id}'` })).toEqual([{ group: {}, count: 0 }]);
+    expect(await aggregate('memberships', { fn: 'count', group: 'user' })).toEqual([{
+      group: { user: eve.id },
+      count: 1,
+    }]);
+    expect(await aggregate('comments', { fn: 'count', filter: `issue = '${secret.id}'` })).toEqual([{
+      group: {},
+      count: 0,
+    }]);
     expectError(await as().get(`${records('issues')}/aggregate?fn=count`), 401, 'unauthorized');
   });
 });
@@ -141,8 +173,16 @@ describe('a single record', () => {
   it('is reached by no modifier, no upsert and no batch', async () => {
     const responses = [
       await eve.patch(`${records('issues')}/${secret.id}`, { 'labels+': ['bug'] }),
-      await eve.post(`${records('memberships')}?on_conflict=project,user`, { project: apollo, user: bob.id, role: 'owner' }),
-      await eve.post(`${records('invitations')}?on_conflict=project,email`, { project: apollo, email: 'zoe@example.com', role: 'owner' }),
+      await eve.post(`${records('memberships')}?on_conflict=project,user`, {
+        project: apollo,
+        user: bob.id,
+        role: 'owner',
+      }),
+      await eve.post(`${records('invitations')}?on_conflict=project,email`, {
+        project: apollo,
+        email: 'zoe@example.com',
+        role: 'owner',
+      }),
       ...await Promise.all([
         { method: 'PATCH', collection: 'issues', id: secret.id, body: { title: 'x' } },
         { method: 'DELETE', collection: 'comments', id: comment.id },
@@ -153,25 +193,31 @@ describe('a single record', () => {
       expect([400, 403]).toContain(response.status);
       expect(response.text).not.toMatch(/launch|zebra|quokka|Apollo/);
     }
-    expect((await list('issues', { filter: `id = '${secret.id}'` }, ada)).items[0].fields.labels).toEqual(['urgent']);
+    expect((await list('issues', { filter: `id = '${secret.id}'` }, ada)).items[0].fields.labels).toEqual([
+      'urgent',
+    ]);
   });
 
   it('is pointed to by nobody who may not get it, as if it did not exist', async () => {
     const missing = crypto.randomUUID();
-    const attempts = (id: string) => [
-      ['comments', { issue: id, author: eve.id, text: 'hi' }],
-      ['issues', { project: id, title: 'x', author: eve.id }],
-      ['issues', { project: elsewhere, title: 'x', author: eve.id, assignees: [id] }],
-      ['issues', { project: elsewhere, title: 'x', author: eve.id, attachments: [id] }],
-      ['memberships', { project: id, user: eve.id, role: 'owner' }],
-      ['memberships', { project: elsewhere, user: id, role: 'owner' }],
-      ['invitations', { project: id, email: 'x@example.com', role: 'owner' }],
-    ] as const;
+    const attempts = (id: string) =>
+      [
+        ['comments', { issue: id, author: eve.id, text: 'hi' }],
+        ['issues', { project: id, title: 'x', author: eve.id }],
+        ['issues', { project: elsewhere, title: 'x', author: eve.id, assignees: [id] }],
+        ['issues', { project: elsewhere, title: 'x', author: eve.id, attachments: [id] }],
+        ['memberships', { project: id, user: eve.id, role: 'owner' }],
+        ['memberships', { project: elsewhere, user: id, role: 'owner' }],
+        ['invitations', { project: id, email: 'x@example.com', role: 'owner' }],
+      ] as const;
     const ids = [secret.id, apollo, ada.id, file.id, apollo, ada.id, apollo];
     for (const [at, id] of ids.entries()) {
       const [real, none] = [attempts(id)[at], attempts(missing)[at]];
       if (real === undefined || none === undefined) throw new Error('there is an attempt for each');
-      const [refused, unknown] = [await eve.post(records(real[0]), real[1]), await eve.post(records(none[0]), none[1])];
+      const [refused, unknown] = [
+        await eve.post(records(real[0]), real[1]),
+        await eve.post(records(none[0]), none[1]),
+      ];
       expectError(refused, 400, 'validation');
       expect(refused.text).toBe(unknown.text);
     }
@@ -200,7 +246,9 @@ describe('files of records', () => {
   it.each(trackerCollections)('of %s are exported and imported by admins only', async (collection) => {
     for (const caller of [eve, bob]) {
       expectError(await caller.get(`${records(collection)}/export`), 403, 'forbidden');
-      const line = await caller.post(`${records(collection)}/import`, '{}', { 'Content-Type': 'application/x-ndjson' });
+      const line = await caller.post(`${records(collection)}/import`, '{}', {
+        'Content-Type': 'application/x-ndjson',
+      });
       expectError(line, 403, 'forbidden');
     }
   });

@@ -1,5 +1,4 @@
 // The rules of the example "tracker" in streams: members see changes at once, others nothing, and removed members nothing more.
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { expectOk, serverUrl } from '../../harness/api.ts';
 import type { EndUser } from '../../harness/scenario.ts';
@@ -49,7 +48,11 @@ async function work(): Promise<string[]> {
 describe('streams', () => {
   it('show members each change, and others none, by either protocol', async () => {
     const streams = await Promise.all(trackerCollections.map((name) => sse(eve, name)));
-    const probing = await sse(eve, 'issues', "project.name = 'Apollo' || @collection.comments.text = 'quokka'");
+    const probing = await sse(
+      eve,
+      'issues',
+      "project.name = 'Apollo' || @collection.comments.text = 'quokka'",
+    );
     const [eves, bobSocket] = [await socket(eve), await socket(bob)];
     const issues = await sse(bob, 'issues', `project = '${apollo}'`);
     const secrets = await work();
@@ -84,12 +87,11 @@ describe('streams', () => {
     for (const { socket } of [bobStream, eves]) socket.destroy();
   });
 
-  it('stop within 5 s for a member who is removed', async () => {
+  it('show a member who is removed nothing more', async () => {
     const [stream, client] = [await sse(bob, 'issues'), await socket(bob)];
     await app.issue(ada, apollo, 'seen');
     await stream.count(1);
     expectOk(await ada.delete(`${records('memberships')}/${bobs}`));
-    await pause(5_000);
     const before = [stream.events.length, client.told.length];
     await app.issue(ada, apollo, 'unseen');
     const { lastEventId } = stream;
