@@ -8,7 +8,7 @@ import { tracker, trackerCollections } from '../../harness/tracker.ts';
 
 const app = await tracker();
 const { records, app: { path } } = app;
-const [ada, bob, eve] = await Promise.all(['Ada', 'Bob', 'Eve'].map((name) => app.person(name)));
+const [ada, bob, eve] = [await app.person('Ada'), await app.person('Bob'), await app.person('Eve')];
 const apollo = await app.project(ada, 'Apollo');
 const bobs = await app.join(ada, apollo, bob, 'member');
 const invited = expectOk(

@@ -6,7 +6,12 @@ import { tracker } from '../../harness/tracker.ts';
 
 const app = await tracker();
 const { records } = app;
-const [ada, bob, gus, eve] = await Promise.all(['Ada', 'Bob', 'Gus', 'Eve'].map((name) => app.person(name)));
+const [ada, bob, gus, eve] = [
+  await app.person('Ada'),
+  await app.person('Bob'),
+  await app.person('Gus'),
+  await app.person('Eve'),
+];
 const garden = await app.project(ada, 'Garden');
 const bobs = await app.join(ada, garden, bob, 'member');
 const guss = await app.join(ada, garden, gus, 'guest');

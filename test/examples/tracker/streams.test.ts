@@ -9,7 +9,7 @@ import { openSocket } from '../../api/realtime/socket-client.ts';
 const app = await tracker();
 const { records, app: { path } } = app;
 const port = Number(new URL(serverUrl()).port);
-const [ada, bob, eve] = await Promise.all(['Ada', 'Bob', 'Eve'].map((name) => app.person(name)));
+const [ada, bob, eve] = [await app.person('Ada'), await app.person('Bob'), await app.person('Eve')];
 const apollo = await app.project(ada, 'Apollo');
 const bobs = await app.join(ada, apollo, bob, 'member');
 const elsewhere = await app.project(eve, 'Elsewhere');
