@@ -39,5 +39,5 @@ for (const name of collections) {
   }
 }
 
-
-console.log(`made app ${app} in workspace ${workspace}`);
+const { port } = new URL(url);
+console.log(`its pages are served at http://${app}--${workspace}.localhost${port && `:${port}`}/`);
