@@ -48,6 +48,7 @@ export async function follow(
     'npx bulkhead': `sh -c '"$@"; exit $?' npx node ${join(root, 'supervisor/main.ts')}`,
     'node_modules/.bin/node supervisor/': `node ${join(root, 'supervisor/')}`,
     'node docs/': `node ${join(root, 'docs/')}`,
+    'cp -r docs/': `cp -r ${join(root, 'docs/')}`,
     ...instead,
   };
   const adapt = (text: string) =>

@@ -21,6 +21,7 @@ const pages: Readonly<Record<string, readonly string[]>> = {
   'README.md': ['hook_veto'],
   // What is another answer on a new server, `test/process/readme.test.ts` sees.
   'docs/tutorial/first-backend.md': ['unauthorized', 'conflict', 'forbidden', 'validation', 'who_are_you'],
+  'docs/tutorial/issue-tracker.md': ['conflict', 'forbidden'],
   'docs/how-to/sign-in.md': ['conflict', 'validation', 'bad_credentials', 'unauthorized'],
   'docs/how-to/oauth.md': ['conflict', 'validation'],
   'docs/how-to/access-rules.md': ['conflict', 'forbidden', 'unauthorized'],

@@ -13,7 +13,7 @@ function item(id, remove) {
   fileMeta(id).then((meta) => {
     if (!meta) return element.remove();
     const isPicture = /^image\/(png|jpeg|gif|webp|avif)$/.test(meta.mime);
-    link.replaceChildren(isPicture ? h('img', { src: fileUrl(id), alt: meta.filename, loading: 'lazy' }) : h('span', { class: 'file' }, '📎 ', meta.filename),
+    link.replaceChildren(isPicture ? h('img', { src: fileUrl(id), alt: meta.filename, loading: 'lazy' }) : h('span', {}, meta.filename),
       h('small', { class: 'muted' }, size(meta.size)));
   });
   return element;

@@ -92,7 +92,7 @@ function sidebar(context, project, { id, fields, expand, author }, update) {
     h('h2', {}, 'State'),
     project.mayWrite
       ? h('select', { 'aria-label': 'State', onchange: ({ target }) => update({ status: target.value }) },
-        Object.entries(statuses).map(([value, text]) => h('option', { value, selected: fields.status === value }, text)))
+        Object.entries(statuses).map(([value, text]) => h('option', { value, defaultSelected: fields.status === value }, text)))
       : stateOf(fields.status),
     h('h2', {}, 'Labels'),
     project.mayWrite ? choices('labels', labels.map((label) => ({ value: label, content: chip(label) }))) : shown(fields.labels.map(chip)),

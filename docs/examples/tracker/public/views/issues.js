@@ -48,7 +48,7 @@ export async function issuesView(context, project) {
     again();
   };
   const choice = (name, first, options) => h('select', { 'aria-label': first, onchange: ({ target }) => set(name, target.value) },
-    [['', first], ...options].map(([value, text]) => h('option', { value, selected: wanted[name] === value }, text)));
+    [['', first], ...options].map(([value, text]) => h('option', { value, defaultSelected: wanted[name] === value }, text)));
 
   await refresh();
   const stops = [watch('issues', `project = '${project.id}'`, again), watch('comments', `issue.project = '${project.id}'`, again), project.watch(again)];
@@ -105,7 +105,7 @@ function row(project, { fields, expand, created_at }, { comments, isNew }) {
     h('div', { class: 'grow' },
       h('div', { class: 'title' }, h('strong', {}, fields.title), fields.labels.map(chip)),
       h('small', { class: 'muted' }, `${project.record.fields.key}-${fields.number} · `, ago(created_at), ` by ${nameOf(expand.author)}`)),
-    comments > 0 && h('span', { class: 'muted count', title: 'Comments' }, `💬 ${comments}`),
+    comments > 0 && h('span', { class: 'muted count', title: `${comments} ${comments === 1 ? 'comment' : 'comments'}` }, comments),
     h('span', { class: 'faces' }, expand.assignees.map((person) => avatar(person, 'small')))));
 }
 

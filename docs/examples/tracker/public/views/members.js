@@ -5,7 +5,7 @@ import { soon, watch } from '../live.js';
 import { projectHead } from './project.js';
 
 const roles = { owner: 'Owner: also manages members', member: 'Member: writes issues', guest: 'Guest: reads and comments' };
-const roleSelect = (attributes, role) => h('select', attributes, Object.entries(roles).map(([value, text]) => h('option', { value, selected: value === role }, text)));
+const roleSelect = (attributes, role) => h('select', attributes, Object.entries(roles).map(([value, text]) => h('option', { value, defaultSelected: value === role }, text)));
 
 export async function membersView(context, project) {
   context.crumbs(h('a', { href: `#/${project.id}` }, project.record.fields.name), h('span', {}, 'Members'));
