@@ -182,7 +182,7 @@ it('shows two people what the other does at once, and a third nothing', async ()
   await ada.getByRole('heading', { name: 'Secret of Ada' }).waitFor();
   await eve.goto(`${address}#/`);
   for (const each of [bob, eve]) await makeProject(each, 'Garden');
-  expect(received.get(ada)?.join()).toContain('Secret of Ada');
+  expect(received.get(ada)?.join()).toContain('The cable is loose.');
   expect(received.get(bob)?.join()).not.toContain('Secret of Ada');
   expect(received.get(eve)?.join()).not.toMatch(/Secret of Ada|Lighthouse|lamp|cable/);
   expect(await countOf(bob, `${records}/issues/records`)).toBe(0);
