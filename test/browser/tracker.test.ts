@@ -81,8 +81,11 @@ const shows = (page: Page, text: string | RegExp) => page.getByText(text).first(
 const statusOf = (page: Page, path: string) =>
   page.evaluate(async (path) => (await fetch(path)).status, path);
 
-const countOf = (page: Page, path: string) =>
-  page.evaluate(async (path) => (await (await fetch(path)).json()).total_items, path);
+/** How many records a list says that there are. */
+async function countOf(page: Page, path: string): Promise<unknown> {
+  const list = await page.evaluate(async (path) => await (await fetch(path)).json(), path);
+  return Reflect.get(Object(list), 'total_items');
+}
 
 /** Makes a project, and waits until its page is there: events that were on their way before have come. */
 async function makeProject(page: Page, name: string): Promise<void> {

@@ -10,7 +10,7 @@ const folder = join(import.meta.dirname, '../../docs/examples/tracker');
 export const trackerCollections = ['people', 'projects', 'memberships', 'invitations', 'issues', 'comments'];
 
 /** A file of the example, read as JSON. */
-export function trackerFile(name: string) {
+function trackerFile(name: string) {
   return JSON.parse(readFileSync(join(folder, name), 'utf8'));
 }
 

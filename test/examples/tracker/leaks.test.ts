@@ -223,33 +223,3 @@ describe('a single record', () => {
     }
   });
 });
-
-describe('files', () => {
-  it('are read by members, and by nobody else through any path', async () => {
-    expectOk(await bob.get(`${path}/files/${file.id}`));
-    const responses = [
-      await eve.get(`${path}/files/${file.id}`),
-      await eve.get(`${path}/files/${file.id}/meta`),
-      await eve.post(`${path}/files/${file.id}/link`, {}),
-      await eve.delete(`${path}/files/${file.id}`),
-    ];
-    for (const response of responses) {
-      expectError(response, 403, 'forbidden');
-      expectNothing(response);
-    }
-    expectNothing(await eve.get(`${path}/files`));
-    expectError(await as().get(`${path}/files/${file.id}`), 401, 'unauthorized');
-  });
-});
-
-describe('files of records', () => {
-  it.each(trackerCollections)('of %s are exported and imported by admins only', async (collection) => {
-    for (const caller of [eve, bob]) {
-      expectError(await caller.get(`${records(collection)}/export`), 403, 'forbidden');
-      const line = await caller.post(`${records(collection)}/import`, '{}', {
-        'Content-Type': 'application/x-ndjson',
-      });
-      expectError(line, 403, 'forbidden');
-    }
-  });
-});
