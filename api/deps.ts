@@ -23,7 +23,7 @@ import type { SpentShares } from './logging/spent-shares.ts';
 import type { DatabaseSettings } from './policies/database-limits.ts';
 import type { PolicyCache } from './policies/cache.ts';
 import type { Policies } from './policies/effective.ts';
-import type { RecordCache, UnheldFiles } from './records/ports.ts';
+import type { FileLinks, RecordCache, UnheldFiles } from './records/ports.ts';
 import type { Imports } from './records/transfer/imports.ts';
 import type { Hub } from './realtime/hub.ts';
 import type { Definitions } from './target.ts';
@@ -61,6 +61,8 @@ export interface Deps {
   hookOrder: KeyedMutex;
   /** Deletes files with the last record that holds them. */
   unheldFiles: UnheldFiles;
+  /** Shows files in expansions of records. */
+  fileLinks: FileLinks;
   /** The imports of records that are under way. */
   imports: Imports;
   /** The subscriptions to collections, which get the changes of records. */

@@ -32,8 +32,17 @@ interface HookRecord<C extends string = string> {
   readonly fields: FieldsOf<C>;
   readonly created_at: string;
   readonly updated_at: string;
-  /** Related records, where `expand` of a list has asked for them. */
-  readonly expand?: Readonly<Record<string, HookRecord | readonly HookRecord[] | null>>;
+  /** Related records and files, where `expand` of a list has asked for them. */
+  readonly expand?: Readonly<
+    Record<string, HookRecord | readonly HookRecord[] | HookLinkedFile | readonly HookLinkedFile[] | null>
+  >;
+}
+
+/** A file that a field holds, with a link by which anybody may read it for five minutes. */
+interface HookLinkedFile extends HookFile {
+  /** A path on the server. */
+  readonly url: string;
+  readonly expires_at: string;
 }
 
 /** The caller on whose behalf a handler runs. */

@@ -4,6 +4,7 @@ import type { AppDefinition } from '../../storage/definition.ts';
 import type { FileRow } from '../../storage/app/files.ts';
 import type { Deps } from '../deps.ts';
 import { fail } from '../errors.ts';
+import type { FileLinks } from '../records/ports.ts';
 
 /** The default and the longest lifetime of a link, in seconds. */
 export const linkSeconds = { default: 300, max: 604_800 };
@@ -27,6 +28,29 @@ export function makeLink(
   return {
     url: `${path}?expires=${expires}&signature=${signature}`,
     expires_at: new Date(expires * 1_000),
+  };
+}
+
+/** Shows files with links of the default lifetime. */
+export function createFileLinks({ secrets, now }: Pick<Deps, 'secrets' | 'now'>): FileLinks {
+  return {
+    show: (app, file) => {
+      const { url, expires_at } = makeLink({ secrets }, app, {
+        file,
+        seconds: linkSeconds.default,
+        now: now(),
+      });
+      const { id, filename, mime, size, created_at } = file;
+      return {
+        id,
+        filename,
+        mime,
+        size,
+        created_at: created_at.toISOString(),
+        url,
+        expires_at: expires_at.toISOString(),
+      };
+    },
   };
 }
 

@@ -2,7 +2,8 @@
 import { KeyedMutex } from '../../storage/concurrency/keyed-mutex.ts';
 import type { Deps } from '../deps.ts';
 import { snapshotCache, trackingCache } from './cache/record-cache.ts';
-import type { UnheldFiles } from './ports.ts';
+import { fail } from '../errors.ts';
+import type { FileLinks, UnheldFiles } from './ports.ts';
 import { Imports } from './transfer/imports.ts';
 import { type TrackerParts, WriteTracker } from './cache/write-tracker.ts';
 
@@ -20,12 +21,14 @@ export interface RecordParts extends Pick<Deps, 'definitions'> {
   settled?: TrackerParts['settled'] | undefined;
   /** Left out by what stores no files: they then stay. */
   files?: UnheldFiles;
+  /** Left out by what shows no files. */
+  links?: FileLinks;
 }
 
 /** Puts the parts together. */
 export function createRecords(
-  { definitions, settled, files }: RecordParts,
-): Pick<Deps, 'recordCache' | 'writeOrder' | 'hookOrder' | 'unheldFiles' | 'imports'> {
+  { definitions, settled, files, links }: RecordParts,
+): Pick<Deps, 'recordCache' | 'writeOrder' | 'hookOrder' | 'unheldFiles' | 'fileLinks' | 'imports'> {
   return {
     recordCache: settled === undefined ? snapshotCache() : trackingCache(
       new WriteTracker({
@@ -36,6 +39,7 @@ export function createRecords(
     writeOrder: new KeyedMutex({ maxWaitMs }),
     hookOrder: new KeyedMutex({ maxWaitMs: maxHookWaitMs }),
     unheldFiles: files ?? { remove: () => Promise.resolve(), removeIds: () => Promise.resolve() },
+    fileLinks: links ?? { show: () => fail('internal', 'this process shows no files') },
     imports: new Imports(),
   };
 }

@@ -14,9 +14,11 @@ import type { WriteQuotas } from '../usage/quotas.ts';
 import { retryDeadlocks } from '../process/deadlock.ts';
 
 /** The parts that every record feature needs. */
-export type RecordDeps = Pick<Deps, 'databases' | 'definitions' | 'policies' | 'recordCache'> & {
-  realtime: Publisher;
-};
+export type RecordDeps =
+  & Pick<Deps, 'databases' | 'definitions' | 'policies' | 'recordCache' | 'fileLinks'>
+  & {
+    realtime: Publisher;
+  };
 
 /** The parts that writes need. */
 export type WriteDeps = RecordDeps & Pick<Deps, 'writeOrder' | 'hookOrder' | 'unheldFiles'> & {

@@ -50,6 +50,7 @@ export async function getRecord(
         access,
         branches,
         records: [found.record],
+        links: deps.fileLinks,
         memory,
       });
       return show(found.record);

@@ -79,7 +79,7 @@ export async function listRecords(
       memory?.noteRows(weight);
       const show = branches.size === 0
         ? select
-        : await expandRelations(select, scope, { access, branches, records, memory });
+        : await expandRelations(select, scope, { access, branches, records, links: deps.fileLinks, memory });
       const record = hasMore ? records.at(-1) : undefined;
       return {
         ...makePage(records.map(show), total, { ...page, page: place.page }),

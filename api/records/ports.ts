@@ -1,4 +1,5 @@
 // The cache of records, as the features that read and write records know it.
+import type { FileRow } from '../../storage/app/files.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Condition } from '../../storage/app/filter/condition.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
@@ -62,6 +63,19 @@ export interface RecordCache {
   ): Promise<Result>;
   /** Runs the deletion of a user, which may write in all apps of its workspace's database. Throws what it throws. */
   trackUserDeletion<Result>(database: string, write: () => Promise<Result>): Promise<Result>;
+}
+
+/** A file in the expansion of a record, with a link by which anybody may read it for some minutes. */
+export interface ExpandedFile extends Pick<FileRow, 'id' | 'filename' | 'mime' | 'size'> {
+  created_at: string;
+  url: string;
+  expires_at: string;
+}
+
+/** Shows files in expansions. */
+export interface FileLinks {
+  /** The file with a new link, for a caller who may read it. */
+  show(app: AppDefinition, file: FileRow): ExpandedFile;
 }
 
 /** The files of records that were deleted. */

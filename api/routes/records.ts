@@ -35,7 +35,8 @@ export const record = object({
   expand: optional(
     fieldMap(
       'For each relation its record, which may have an `expand` of its own, or null if there is none that the caller may read. ' +
-        'For a relation backwards, the records that point to this one and that the caller may read.',
+        'For a relation backwards, the records that point to this one and that the caller may read. For a field of files, ' +
+        'those that the caller may read, each with `id`, `filename`, `mime`, `size`, `created_at`, and a `url` until `expires_at`.',
     ),
   ),
 });
@@ -47,7 +48,7 @@ const selection = {
   ),
   expand: described(
     optional(string()),
-    'Relations, separated by commas, whose records are added under `expand`. `author.company` follows a second ' +
+    'Relations and fields of files, separated by commas, whose records and files are added under `expand`. `author.company` follows a second ' +
       'relation; at most three in a row. `comments_via_issue` adds the records of `comments` whose `issue` is this ' +
       'record: the 100 oldest.',
   ),

@@ -27,7 +27,7 @@ export async function readableFiles(
 ): Promise<ReadonlySet<string>> {
   const { unbounded, uploaded, request: { auth } } = access;
   if (unbounded || uploaded !== undefined && ids.every((id) => uploaded.has(id))) return new Set(ids);
-  const readers = await policies.set('files.read', { workspace: app.workspace.id, app: app.id });
+  const readers = await fileReaders({ app, policies });
   if (auth !== null && readers.includes('signed_in')) return new Set(ids);
   const uploader = auth?.role === 'user' && isUuid(auth.id) ? auth.id : undefined;
   const holders = readers.includes('records') ? readableHolders(app, access) : [];
@@ -42,6 +42,13 @@ export async function readableFiles(
     }
   }
   return readable;
+}
+
+/** Who may read files besides admins and uploaders, by policy `files.read`. */
+export async function fileReaders(
+  { app, policies }: Pick<FileReading, 'app' | 'policies'>,
+): Promise<readonly string[]> {
+  return await policies.set('files.read', { workspace: app.workspace.id, app: app.id });
 }
 
 /** The fields that hold files, but for those of collections of which the caller may get no record at all. */

@@ -48,6 +48,14 @@ export async function findFile(sql: Sql, schema: string, id: string): Promise<Fi
   return row;
 }
 
+/** The files with these ids, in no order. */
+export async function findFiles(sql: Sql, schema: string, ids: readonly string[]): Promise<FileRow[]> {
+  return await sql.unsafe<FileRow[]>(
+    `select ${columns} from ${filesTable(schema)} where id = any($1::uuid[])`,
+    [[...ids]],
+  );
+}
+
 /** Files, newest first; with `uploadedBy`, those of one end-user. */
 export async function selectFiles(
   sql: Sql,

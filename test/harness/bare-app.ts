@@ -44,7 +44,7 @@ export type BareDeps =
   & Parameters<typeof createWorkspace>[0]
   & Parameters<typeof createApp>[0]
   & ChangeDeps
-  & Pick<Deps, 'recordCache' | 'secrets' | 'writeOrder' | 'hookOrder' | 'unheldFiles'>
+  & Pick<Deps, 'recordCache' | 'secrets' | 'writeOrder' | 'hookOrder' | 'unheldFiles' | 'fileLinks'>
   & EnrolDeps
   & {
     config: { data_dir: string };

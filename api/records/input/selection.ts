@@ -3,12 +3,16 @@ import type { SortKey } from '../../../storage/app/records/list-order.ts';
 import type { RecordPlan, StoredRecord } from '../../../storage/app/records/plan.ts';
 import { rankColumn } from '../../../storage/app/search/record-search.ts';
 import { failValidation, unknownColumn } from '../../errors.ts';
+import type { ExpandedFile } from '../ports.ts';
 
 /**
  * Related records by the names of the relations: null for one that is empty, or that the caller may not read. Backwards,
- * and of a relation that holds many, those that the caller may read.
+ * and of a relation that holds many, those that the caller may read. Files likewise.
  */
-export type Expansion = Record<string, RelatedRecord | RelatedRecord[] | null>;
+export type Expansion = Record<
+  string,
+  RelatedRecord | RelatedRecord[] | ExpandedFile | ExpandedFile[] | null
+>;
 
 /** A record at the end of a relation, with `expand` where further relations of it were asked for. */
 export type RelatedRecord = StoredRecord & { expand?: Expansion };

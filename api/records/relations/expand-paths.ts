@@ -10,7 +10,7 @@ import type { RecordTarget } from '../collection.ts';
 export interface Branch {
   /** The name that was asked for. */
   field: string;
-  /** The collection that it leads to. */
+  /** The collection that it leads to, or the files. */
   target: string;
   /** The relation of that collection that a name such as `comments_via_issue` follows backwards. */
   by?: string | undefined;
@@ -61,6 +61,7 @@ function relationOf(
   collection: string,
   name: string,
 ): Omit<Branch, 'field' | 'branches'> {
+  if (collection === filesId) failNoRelation('a file', name);
   const field = app.collections.get(collection)?.fields.find((field) => field.name === name);
   if (field === undefined) {
     const backward = findBackward(name, { id: collection }, appScope(app));
@@ -70,8 +71,10 @@ function relationOf(
     }
   }
   const target = field === undefined ? undefined : pointsTo(field);
-  if (target === undefined || target === filesId) {
-    throw unknownColumn('expand', `"${collection}" has no relation "${name.slice(0, 100)}"`);
-  }
+  if (target === undefined) failNoRelation(`"${collection}"`, name);
   return { target, isMany: field?.many === true };
+}
+
+function failNoRelation(holder: string, name: string): never {
+  throw unknownColumn('expand', `${holder} has no relation "${name.slice(0, 100)}"`);
 }

@@ -6,12 +6,15 @@ import type { StoredRecord } from '../../../storage/app/records/plan.ts';
 import { selectRecords } from '../../../storage/app/records/related-records.ts';
 import type { Access } from '../../rules/access.ts';
 import { relatedGuard } from '../../rules/related.ts';
+import { filesId } from '../../../storage/definition.ts';
 import type { RecordScope } from '../collection.ts';
+import type { FileLinks } from '../ports.ts';
 import { recordLength } from '../input/length.ts';
 import type { Expansion, RecordSelector, RelatedRecord } from '../input/selection.ts';
 import type { Branch, Branches } from './expand-paths.ts';
 import { findBackwardRecords } from './backward.ts';
-import { failTooLarge, selectRelated } from './select-related.ts';
+import { failTooLarge, referencedIds, selectRelated } from './select-related.ts';
+import { expandFiles } from './expand-files.ts';
 
 /** A record whose relations are to be followed, and where to put what is found. */
 interface Holder {
@@ -35,6 +38,7 @@ export interface ExpandInput {
   access: Access;
   branches: Branches;
   records: readonly StoredRecord[];
+  links: FileLinks;
   memory?: RowMemory | undefined;
 }
 
@@ -45,7 +49,7 @@ export interface ExpandInput {
 export async function expandRelations(
   select: RecordSelector,
   scope: RecordScope,
-  { access, branches, records, memory }: ExpandInput,
+  { access, branches, records, links, memory }: ExpandInput,
 ): Promise<RecordSelector> {
   const guard = relatedGuard(access, scope.target.app);
   const expansions = new Map(records.map((record): [StoredRecord, Expansion] => [record, {}]));
@@ -54,18 +58,21 @@ export async function expandRelations(
   let stages: Stage[] = [...branches.values()].map((branch) => ({ branch, holders }));
   while (stages.length > 0) {
     const room = { left: maxLength - length, memory };
-    const forward = stages.filter(({ branch }) => branch.by === undefined);
+    const toFiles = stages.filter(({ branch }) => branch.target === filesId);
+    const toRecords = stages.filter(({ branch }) => branch.target !== filesId);
+    length += await expandFiles(scope, toFiles, { access, links, room });
+    const forward = toRecords.filter(({ branch }) => branch.by === undefined);
     const [found, referrers] = await Promise.all([
       findRelated(scope, guard, forward, room),
-      findBackwardRecords(scope, guard, stages, room),
+      findBackwardRecords(scope, guard, toRecords, room),
     ]);
-    stages = stages.flatMap(({ branch, holders }) => {
+    stages = toRecords.flatMap(({ branch, holders }) => {
       const related = attach(
         branch,
         holders,
         (record) =>
           branch.by === undefined
-            ? idsIn(record, branch.field).flatMap((id) => found.get(branch.target)?.get(id) ?? [])
+            ? referencedIds(record, branch.field).flatMap((id) => found.get(branch.target)?.get(id) ?? [])
             : referrers.of(branch, record.id),
       );
       for (const { record, times } of related) length += recordLength(record) * times;
@@ -90,7 +97,7 @@ async function findRelated(
     const ids = wanted.get(target) ?? new Set();
     wanted.set(target, ids);
     for (const { record } of holders) {
-      for (const id of idsIn(record, field)) ids.add(id);
+      for (const id of referencedIds(record, field)) ids.add(id);
     }
   }
   const entries = [...wanted].filter(([, ids]) => ids.size > 0).map(
@@ -126,11 +133,4 @@ function attach(
     expansion[field] = isMany ? shown : shown[0] ?? null;
   }
   return [...related.values()].map(({ holder }) => holder);
-}
-
-/** The ids in a relation, which may hold many. */
-function idsIn({ fields }: StoredRecord, name: string): string[] {
-  const value: unknown = fields[name];
-  const ids: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return ids.filter((id) => typeof id === 'string');
 }

@@ -1,6 +1,6 @@
 // Reads related records of a collection, each under its `get` rule.
 import type { Residue } from '../../../storage/app/filter/fold.ts';
-import { planFor, type RecordPlan } from '../../../storage/app/records/plan.ts';
+import { planFor, type RecordPlan, type StoredRecord } from '../../../storage/app/records/plan.ts';
 import { RowsTooLarge } from '../../../storage/app/records/row-budget.ts';
 import type { Sql } from '../../../storage/connections/pool.ts';
 import { readableCollection } from '../../../storage/workspace/identities.ts';
@@ -38,4 +38,11 @@ export function failTooLarge(): never {
     'validation',
     'expand: the related records are too large for one response; ask for fewer records at once',
   );
+}
+
+/** The ids in a relation or a field for files, which may hold many. */
+export function referencedIds({ fields }: StoredRecord, name: string): string[] {
+  const value: unknown = fields[name];
+  const ids: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return ids.filter((id) => typeof id === 'string');
 }

@@ -48,6 +48,7 @@ async function expanded(
       access,
       branches,
       records,
+      links: app.deps.fileLinks,
     });
     return { show, runs: runs() };
   });
