@@ -35,8 +35,7 @@ import { limitRequests } from './pipeline/limit-requests.ts';
 import { refreshSetup } from './pipeline/setup-gate.ts';
 import { createWebSockets } from './pipeline/upgrades.ts';
 import { createRealtime } from './realtime/build.ts';
-import { createFileLinks } from './files/link.ts';
-import { createUnheldFiles } from './files/unheld.ts';
+import { createRecordFiles } from './files/record-ports.ts';
 import { createRecords } from './records/build.ts';
 import { routes } from './routes/index.ts';
 import { Traffic } from './process/load.ts';
@@ -72,13 +71,12 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const realtime = createRealtime({ ...basics, definitions, ...auth.parts });
   const parts = { ...basics, blobs, activity, seals, traffic, policyCache, ...auth.parts };
   const { hooks, receive } = createHooks(parts, hookPorts(() => deps, start));
-  const files = { files: createUnheldFiles(parts), links: createFileLinks(parts) };
   const deps: Deps = {
     ...parts,
     provisioning,
     upkeep,
     definitions,
-    ...createRecords({ definitions, settled: settledOf(start, storage), ...files }),
+    ...createRecords({ definitions, settled: settledOf(start, storage), ...createRecordFiles(parts) }),
     hooks,
     sandbox: start.sandbox,
     realtime,
