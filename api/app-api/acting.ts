@@ -20,7 +20,7 @@ export interface CallScope {
 }
 
 /** The rights of a call about records. */
-interface Acting {
+export interface Acting {
   principal: Principal | null;
   isUnbounded: boolean;
   /** Throws `401` or `403` when the rule refuses the caller whatever the data are. `query` is that of the request. */

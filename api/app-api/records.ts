@@ -8,13 +8,15 @@ import { runBatch } from '../records/batch.ts';
 import type { RecordTarget } from '../records/collection.ts';
 import { createRecord } from '../records/create.ts';
 import { getRecord } from '../records/get.ts';
-import { batchBody } from '../records/input/batch-requests.ts';
+import { batchBody, requestName } from '../records/input/batch-requests.ts';
+import { withErrorPrefix } from '../records/input/error-prefix.ts';
 import { listRecords, type RecordPage } from '../records/list.ts';
 import { type PageMemory, withPageMemory } from '../records/page-memory.ts';
 import { removeRecord } from '../records/remove.ts';
 import { updateRecord } from '../records/update.ts';
 import { requireCollection } from '../target.ts';
 import { actingFor, type CallScope } from './acting.ts';
+import { refuseRounded } from './rounded.ts';
 
 /** The longest list in bytes. The responses of one run may have less together, so that more need not be loaded. */
 const maxListBytes = 4 * 1_048_576;
@@ -50,11 +52,11 @@ export const recordCalls: {
   'records.update': async (scope, coll, id, input) => {
     const { deps } = scope;
     const target = targetOf(scope, coll);
-    const { admit, caller } = await actingFor(scope);
-    return await updateRecord(deps, target, {
-      access: await admit(target, 'update'),
-      ...{ id, input, now: deps.now(), caller },
-    });
+    const acting = await actingFor(scope);
+    const access = await acting.admit(target, 'update');
+    await refuseRounded(scope, acting, target, { id, input });
+    const { caller } = acting;
+    return await updateRecord(deps, target, { access, id, input, now: deps.now(), caller });
   },
   'records.delete': async (scope, coll, id) => {
     const { deps } = scope;
@@ -66,9 +68,18 @@ export const recordCalls: {
   },
   'batch': async (scope, requests) => {
     const { deps, app } = scope;
-    const { principal, isUnbounded, caller } = await actingFor(scope);
+    const body = check({ requests }, batchBody);
+    const acting = await actingFor(scope);
+    const { principal, isUnbounded, caller } = acting;
+    for (const [index, { method, collection, id, body: input }] of body.requests.entries()) {
+      if (method !== 'PATCH' || id === undefined || input === undefined) continue;
+      await withErrorPrefix(
+        requestName(index),
+        () => refuseRounded(scope, acting, targetOf(scope, collection), { id, input }),
+      );
+    }
     const asking = { principal, now: deps.now(), query: {} };
-    return await runBatch(deps, app, { ...check({ requests }, batchBody), asking, isUnbounded, caller });
+    return await runBatch(deps, app, { ...body, asking, isUnbounded, caller });
   },
 };
 

@@ -56,6 +56,9 @@ export function toDouble(value: number | ExactNumber): number {
 export function findRounded(exact: unknown, other: unknown, path = ''): string | undefined {
   if (JSON.isRawJSON(exact)) return other === Number(exact.rawJSON) ? path : undefined;
   if (!isContainer(exact) || !isContainer(other)) return undefined;
+  // The text of a `json` field that is not parsed yet (`JsonText`).
+  const { toJSON } = exact as { toJSON?: unknown };
+  if (typeof toJSON === 'function') return findRounded(toJSON.call(exact), other, path);
   for (const [name, value] of Object.entries(exact)) {
     const found = findRounded(value, Reflect.get(other, name), path === '' ? name : `${path}.${name}`);
     if (found !== undefined) return found;
