@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { updateCollection } from '../../storage/app/collections.ts';
 import type { TableDefinition } from '../../storage/app/alter/attachments.ts';
-import type { AppDefinition } from '../../storage/definition.ts';
+import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { hasDefault } from '../../storage/app/alter/fill.ts';
 import { renameColumns } from '../../storage/app/alter/rename.ts';
 import { alterTable } from '../../storage/app/alter/table.ts';
@@ -14,6 +14,7 @@ import { type BuiltAhead, withBuildsAhead } from './build-ahead.ts';
 import { changeCollections, type ChangeDeps } from './change.ts';
 import { type ChangedCollection, checkChange, type CheckedChange } from './declaration/changed-definition.ts';
 import { fieldErrors } from './declaration/define.ts';
+import { describeRules, rulesOfField } from './field-rules.ts';
 import { checkRecords } from './existing-records.ts';
 import { explainChangeError, type RefusedChange } from './refused-change.ts';
 import { renameInRules } from './rename-rules.ts';
@@ -57,6 +58,11 @@ async function changeTable(
   { id, declared, drop, fill = false, by }: Alteration & { declared: ChangedCollection },
 ): Promise<CollectionResponse> {
   let refused: RefusedChange = { schema: app.schema, id, fields: declared.fields, indexes: [] };
+  const check = (before: CollectionDefinition, collections: AppDefinition['collections']) =>
+    checkChange(before, {
+      ...{ declared, drop, collections },
+      rulesOf: (name) => describeRules(rulesOfField({ ...app, collections }, before, name)),
+    });
   const commit = (built?: BuiltAhead) =>
     changeCollections(deps, app, {
       by,
@@ -64,7 +70,7 @@ async function changeTable(
       work: async (scope) => {
         const { sql, schema, collections, audit } = scope;
         const before = collections.get(id) ?? failNoCollection(id);
-        const checked = checkChange(before, { declared, drop, collections });
+        const checked = check(before, collections);
         const { renamed, renames } = checked;
         const after = { ...checked.after, search: await searchSetting(sql, before.search, declared) };
         refused = { ...refused, ...after };
@@ -90,7 +96,7 @@ async function changeTable(
     id,
     commit,
     intend: async (sql, before, collections) => {
-      const checked = checkChange(before, { declared, drop, collections });
+      const checked = check(before, collections);
       const after = { ...checked.after, search: await searchSetting(sql, before.search, declared) };
       refused = { ...refused, ...after };
       return { ...checked, before, after, filled: fill ? defaultsToFill(before, after) : new Set() };

@@ -8,7 +8,7 @@ import { resolve } from '../../storage/app/filter/resolve.ts';
 import { filterScope } from '../../storage/app/filter/source.ts';
 import type { Action, AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
-import { fail } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 
 /** The definitions of an app before and after fields of one of its collections got other names. */
 export interface RenamedDefinitions {
@@ -64,6 +64,8 @@ function requireCompiled(
     resolve(parse(filter), scope);
   } catch (error) {
     if (!(error instanceof FilterError)) throw error;
-    fail('conflict', `the ${action} rule of "${collection}" cannot take the new name: ${error.message}`);
+    const reason = `the ${action} rule of "${collection}" cannot take the new name: ${error.message}`;
+    const errors = [{ field: `access_rules.${collection}.${action}`, reason }];
+    throw new ApiError('conflict', reason, [], { errors });
   }
 }

@@ -33,10 +33,12 @@ export interface CheckedChange {
 /** Checks a change of a collection. Throws `400 validation` with everything that is wrong in it. */
 export function checkChange(
   before: CollectionDefinition,
-  { declared, drop, collections }: {
+  { declared, drop, collections, rulesOf }: {
     declared: ChangedCollection;
     drop: boolean;
     collections: ReadonlyMap<string, CollectionDefinition>;
+    /** What to say of the rules that read a field of `before`. */
+    rulesOf: (name: string) => string;
   },
 ): CheckedChange {
   const own = ownFields(before.kind, declared.fields);
@@ -47,7 +49,7 @@ export function checkChange(
     ...identityErrors(before, declared),
     ...own.errors,
     ...errors,
-    ...changeErrors(renamed.fields, fields, drop),
+    ...changeErrors(renamed.fields, fields, drop ? undefined : rulesOf),
     ...numberingErrors(fields),
     ...targetErrors(fields, collections),
     ...declared.indexes === undefined ? keptIndexErrors(indexes, fields) : indexErrors(indexes, fields),
@@ -71,7 +73,12 @@ export function identityErrors(
   return errors;
 }
 
-function changeErrors(before: readonly Field[], after: readonly Field[], drop: boolean): FieldError[] {
+/** Fields may be dropped when it does not matter what reads them. */
+function changeErrors(
+  before: readonly Field[],
+  after: readonly Field[],
+  rulesOf: ((name: string) => string) | undefined,
+): FieldError[] {
   const errors: FieldError[] = [];
   const wanted = new Map(after.map((field) => [field.name, field]));
   for (const field of before) {
@@ -79,8 +86,9 @@ function changeErrors(before: readonly Field[], after: readonly Field[], drop: b
     const next = wanted.get(name);
     const at = `schema.fields.${name}`;
     if (next === undefined) {
-      if (!drop) {
-        errors.push({ field: at, reason: 'is missing; to drop it and its data, add ?confirm=drop' });
+      if (rulesOf !== undefined) {
+        const reason = `is missing; to drop it and its data, add ?confirm=drop${rulesOf(name)}`;
+        errors.push({ field: at, reason });
       }
     } else if (next.kind !== kind) {
       errors.push({ field: `${at}.kind`, reason: `must be "${kind}": it cannot be changed` });
