@@ -22,7 +22,7 @@ export function rulesOfField(app: AppDefinition, { id }: CollectionDefinition, n
       if (!compiles(without, collection.id, filter)) reading.push(`${collection.id}.${action}`);
     }
   }
-  return reading;
+  return reading.sort();
 }
 
 /** What an error about the field says of its rules. */

@@ -233,7 +233,7 @@ describe('a rule whose field was dropped', () => {
       code: 'invalid',
       message:
         'is missing; to drop it and its data, add ?confirm=drop; until you change them, these access ' +
-        'rules will then admit admins only: parents.list, children.update',
+        'rules will then admit admins only: children.update, parents.list',
     }]);
     await app.setRules('parents', { list: 'any' });
     await app.setRules('children', { update: 'any' });
