@@ -5,6 +5,7 @@ import type { TableDefinition } from '../../storage/app/alter/attachments.ts';
 import type { AppDefinition, CollectionDefinition } from '../../storage/definition.ts';
 import { hasDefault } from '../../storage/app/alter/fill.ts';
 import { renameColumns } from '../../storage/app/alter/rename.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import { alterTable } from '../../storage/app/alter/table.ts';
 import type { Caller } from '../audit/actor.ts';
 import { failValidation } from '../errors.ts';
@@ -58,11 +59,6 @@ async function changeTable(
   { id, declared, drop, fill = false, by }: Alteration & { declared: ChangedCollection },
 ): Promise<CollectionResponse> {
   let refused: RefusedChange = { schema: app.schema, id, fields: declared.fields, indexes: [] };
-  const check = (before: CollectionDefinition, collections: AppDefinition['collections']) =>
-    checkChange(before, {
-      ...{ declared, drop, collections },
-      rulesOf: (name) => describeRules(rulesOfField({ ...app, collections }, before, name)),
-    });
   const commit = (built?: BuiltAhead) =>
     changeCollections(deps, app, {
       by,
@@ -70,9 +66,8 @@ async function changeTable(
       work: async (scope) => {
         const { sql, schema, collections, audit } = scope;
         const before = collections.get(id) ?? failNoCollection(id);
-        const checked = check(before, collections);
-        const { renamed, renames } = checked;
-        const after = { ...checked.after, search: await searchSetting(sql, before.search, declared) };
+        const checked = await checkIn(sql, before, { app, collections, declared, drop });
+        const { after, renamed, renames } = checked;
         refused = { ...refused, ...after };
         requireIndexLimit(collections, { id, ...after });
         const table = { schema, collection: id };
@@ -96,16 +91,36 @@ async function changeTable(
     id,
     commit,
     intend: async (sql, before, collections) => {
-      const checked = check(before, collections);
-      const after = { ...checked.after, search: await searchSetting(sql, before.search, declared) };
+      const checked = await checkIn(sql, before, { app, collections, declared, drop });
+      const { after } = checked;
       refused = { ...refused, ...after };
-      return { ...checked, before, after, filled: fill ? defaultsToFill(before, after) : new Set() };
+      return { ...checked, before, filled: fill ? defaultsToFill(before, after) : new Set() };
     },
   });
   return await altered.catch(async (error: unknown) => {
     const owner = deps.databases.appOwner(app.workspace.database, app.schema);
     throw await explainChangeError(error, owner, refused);
   });
+}
+
+/** Throws `400 validation` with everything that is wrong in a change. */
+async function checkIn(
+  sql: Sql,
+  before: CollectionDefinition,
+  { app, collections, declared, drop }: Pick<AppDefinition, 'collections'> & {
+    app: AppDefinition;
+    declared: ChangedCollection;
+    drop: boolean;
+  },
+): Promise<CheckedChange> {
+  const checked = checkChange(before, {
+    ...{ declared, drop, collections },
+    rulesOf: (name) => describeRules(rulesOfField({ ...app, collections }, before, name)),
+  });
+  return {
+    ...checked,
+    after: { ...checked.after, search: await searchSetting(sql, before.search, declared) },
+  };
 }
 
 /** The names of new fields with a default. */

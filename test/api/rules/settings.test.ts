@@ -221,28 +221,6 @@ describe('a rule whose field was dropped', () => {
     );
   });
 
-  it('is named before the field is dropped, also when another collection has it', async () => {
-    const state = { name: 'state', kind: 'text' };
-    await app.define('parents', [title, state], { list: 'state = "public"', get: 'title = "state"' });
-    const parent = { name: 'parent', kind: 'relation', target: 'parents' };
-    await app.define('children', [parent], { update: 'parent.state != "closed"' });
-    const path = `${app.collections}/parents`;
-    const { body } = await admin.patch(path, { schema: { fields: [title] } });
-    expect(body.errors).toEqual([{
-      path: 'schema.fields.state',
-      code: 'invalid',
-      message:
-        'is missing; to drop it and its data, add ?confirm=drop; until you change them, these access ' +
-        'rules will then admit admins only: children.update, parents.list',
-    }]);
-    await app.setRules('parents', { list: 'any' });
-    await app.setRules('children', { update: 'any' });
-    const freed = await admin.patch(path, { schema: { fields: [title] } });
-    expect(freed.body.message).toBe(
-      'schema.fields.state: is missing; to drop it and its data, add ?confirm=drop',
-    );
-  });
-
   it('works again when the field is there again', async () => {
     const state = { name: 'state', kind: 'text' };
     const back = await app.define('back', [title, state], { list: 'state = null' });
