@@ -17,11 +17,14 @@ beforeAll(async () => {
     { name: 'total', kind: 'number' },
     { name: 'due', kind: 'datetime' },
   ];
-  const made = await scenario({ collections: { orders: fields } });
+  const notes = [{ name: 'text', kind: 'text' }, { name: 'order', kind: 'relation', target: 'orders' }];
+  const made = await scenario({ collections: { orders: fields, notes } });
   ({ admin } = made);
   orders = made.records('orders');
   const [example] = blocks.filter(({ kind }) => kind === 'json');
   for (const values of JSON.parse(example?.text ?? '[]')) await made.make(orders, values);
+  const [tea] = expectOk(await admin.get(`${orders}?filter=title = 'Tea'`)).items;
+  await made.make(made.records('notes'), { text: 'Call back', order: tea.id });
 });
 
 /** The lines of all blocks of a kind, split at their arrows. */
@@ -38,6 +41,10 @@ function examples(kind: string): [query: string, result: string][] {
 
 it.each(examples('list'))('a list of %s has %s', async (query, titles) => {
   expect(titlesOf(await admin.get(`${orders}?${query}`)).join(', ')).toBe(titles);
+});
+
+it.each(examples('shown'))('a list of %s shows %s', async (query, part) => {
+  expect((await admin.get(`${orders}?${query}`)).body).toMatchObject(JSON.parse(part));
 });
 
 it.each(examples('aggregate'))('an aggregate of %s is %s', async (query, result) => {

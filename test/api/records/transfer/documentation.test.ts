@@ -46,5 +46,8 @@ it('an import is refused with its errors, or reports them', async () => {
     'validation',
     JSON.parse(textOf('json')),
   ]);
-  expect(expectOk(await send('?on_error=skip'))).toEqual(JSON.parse(textOf('report')));
+  const report = JSON.parse(textOf('report'));
+  expect(expectOk(await send('?on_error=skip&dry_run=true'))).toEqual(report);
+  expect(expectOk(await admin.get(orders)).total_items).toBe(2);
+  expect(expectOk(await send('?on_error=skip'))).toEqual(report);
 });

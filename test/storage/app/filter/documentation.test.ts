@@ -118,6 +118,10 @@ describe('docs/reference/filters.md', () => {
     expect([error.code, error.message]).toEqual([code, message]);
   });
 
+  it.each(examples('query'))('is right about the query and %s → %s', async (filter, response) => {
+    await expectResponse(filter, response, requestOf({ now, query: { min: '100' } }));
+  });
+
   it.each(examples('rule'))('is right about the rule %s → %s', async (rule, responses) => {
     const [, forAda, forAnybody] = /^Ada: (.*); anonymous: (.*)$/.exec(responses) ?? [];
     await expectResponse(rule, forAda ?? '', ada);
