@@ -177,7 +177,7 @@ it('shows two people what the other does at once, and a third nothing', async ()
   await ada.locator('#crumbs').getByRole('link', { name: 'Lighthouse' }).click();
   await ada.getByRole('link', { name: 'Members 2' }).click();
   await ada.getByRole('button', { name: 'Remove' }).click();
-  await bob.getByText('No project yet').waitFor({ timeout: 5_000 });
+  await bob.getByText('No project yet').waitFor();
   await ada.getByRole('link', { name: 'Issues' }).click();
   await ada.getByRole('button', { name: 'New issue' }).click();
   await ada.getByLabel('Title').fill('Secret of Ada');
