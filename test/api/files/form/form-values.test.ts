@@ -1,4 +1,5 @@
 // Forms that are refused: none of their files stays.
+import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { expectOk, serverUrl } from '../../../harness/api.ts';
 import { expectError } from '../../../harness/expectations.ts';
@@ -124,6 +125,23 @@ describe('a form that is refused', () => {
         expect([type, body, status]).toEqual([type, body, 422]);
       }
     });
+  });
+
+  it('because its client has gone leaves no file, though the first was stored', async () => {
+    const before = await fileIds();
+    const { hostname, port } = new URL(serverUrl());
+    const socket = connect(Number(port), hostname);
+    const part = (filename: string) =>
+      `--x\r\nContent-Disposition: form-data; name="scans"; filename="${filename}"\r\n\r\n1\r\n`;
+    socket.write(
+      `POST ${albums} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${user.token}\r\n` +
+        `Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 10000\r\n\r\n${part('a')}${
+          part('b')
+        }`,
+    );
+    await expect.poll(async () => (await fileIds()).length).toBe(before.length + 1);
+    socket.destroy();
+    await expect.poll(fileIds).toEqual(before);
   });
 
   it('because a quota is used up leaves no file, and those that are refused count for none', async () => {
