@@ -35,3 +35,26 @@ it('all others have', () => {
   for (const status of [200, 599]) expect(readMessage(response(status))).toMatchObject({ status });
   for (const status of [400, 599]) expect(readMessage(failure(status))).toMatchObject({ status });
 });
+
+const call = (as: unknown) => ({
+  type: 'call',
+  id: 1,
+  parent: 1,
+  method: 'records.count',
+  args: ['a', {}],
+  as,
+});
+
+it.each(['admin', true, [], {}, { id: 1, role: 'user', app: null }, { id: 'x', role: 'user' }])(
+  'rpc.confused-deputy: no call acts for %o, which is no caller',
+  (as) => {
+    expect(() => readMessage(call(as))).toThrow(ProtocolError);
+  },
+);
+
+it('a call acts for a caller, for one without a token, or for the app', () => {
+  const user = { id: 'x', role: 'user', app: null };
+  expect(readMessage(call({ ...user, email: 'left out' }))).toMatchObject({ as: user });
+  expect(readMessage(call(null))).toMatchObject({ as: null });
+  expect(readMessage(call(undefined))).not.toHaveProperty('as');
+});
