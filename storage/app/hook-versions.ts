@@ -9,6 +9,8 @@ export interface HookVersion {
   /** JSON of what it registered. */
   registrations: string;
   loaded_at: Date;
+  /** False when its source is not stored: there is no way back to it. */
+  has_source: boolean;
 }
 
 function versionsTable(schema: string): string {
@@ -19,7 +21,7 @@ function versionsTable(schema: string): string {
 export async function listHookVersions(sql: Sql, schema: string): Promise<HookVersion[]> {
   return [
     ...await sql.unsafe<HookVersion[]>(
-      `select filename, sha256, registrations, loaded_at from ${versionsTable(schema)}
+      `select filename, sha256, registrations, loaded_at, source <> '' as has_source from ${versionsTable(schema)}
        order by filename collate "C"`,
     ),
   ];
@@ -46,21 +48,23 @@ export async function lockHookVersions(sql: Sql, schema: string): Promise<void> 
 }
 
 /**
- * Stores a version, or of the one that is stored already what it registers by now. Nothing changes where all versions of the
- * app would have more than `maxBytes`.
+ * Stores a version, or of the one that is stored already what it registers by now. Where all versions of the app would have
+ * more than `maxBytes`, it is stored without its source.
  */
 export async function putHookVersion(
   sql: Sql,
   schema: string,
-  { filename, source, sha256, registrations, loaded_at, maxBytes }: HookVersion & {
+  { filename, source, sha256, registrations, loaded_at, maxBytes }: Omit<HookVersion, 'has_source'> & {
     source: Buffer;
     maxBytes: number;
   },
 ): Promise<void> {
   const table = versionsTable(schema);
   await sql.unsafe(
-    `insert into ${table} as stored (filename, source, sha256, registrations, loaded_at) select $1, $2, $3, $4, $5
-     where (select coalesce(sum(octet_length(source)), 0) from ${table} where filename <> $1) + octet_length($2) <= $6
+    `insert into ${table} as stored (filename, source, sha256, registrations, loaded_at) select $1,
+       case when (select coalesce(sum(octet_length(source)), 0) from ${table} where filename <> $1) + octet_length($2::bytea) <= $6
+         then $2::bytea else '' end,
+       $3, $4, $5
      on conflict (filename) do update set source = excluded.source, sha256 = excluded.sha256,
        registrations = excluded.registrations,
        loaded_at = case when stored.sha256 = excluded.sha256 then stored.loaded_at else excluded.loaded_at end`,

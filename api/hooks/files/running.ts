@@ -23,6 +23,8 @@ export async function listRunningFiles(
     const version = versions.get(filename);
     const [current] = toVersion(file);
     const is_current = version !== undefined && version.sha256 === current?.sha256;
-    return { filename, size, updated_at, running_since: version?.loaded_at ?? null, is_current };
+    const isRunning = is_current || version?.has_source === true;
+    const running_since = isRunning ? version?.loaded_at ?? null : null;
+    return { filename, size, updated_at, running_since, is_current };
   });
 }
