@@ -21,7 +21,9 @@ function versionsTable(schema: string): string {
 export async function listHookVersions(sql: Sql, schema: string): Promise<HookVersion[]> {
   return [
     ...await sql.unsafe<HookVersion[]>(
-      `select filename, sha256, registrations, loaded_at, source <> '' as has_source from ${versionsTable(schema)}
+      `select filename, sha256, registrations, loaded_at, source <> '' as has_source from ${
+        versionsTable(schema)
+      }
        order by filename collate "C"`,
     ),
   ];

@@ -1,6 +1,7 @@
 // Versions of hook files for which there is no more room: what runs is known, and there is no way back to it.
 import { expect, it } from 'vitest';
 import { listHookVersions, putHookVersion, readHookSources } from '../../../../storage/app/hook-versions.ts';
+import { quoteIdentifier } from '../../../../storage/sql/quote.ts';
 import { scenario } from '../../../harness/scenario.ts';
 
 it('a version beyond the room is stored without its source, and with it once there is room', async () => {
@@ -9,6 +10,7 @@ it('a version beyond the room is stored without its source, and with it once the
     const [app] = await sql<{ schema: string }[]>`
       select schema from workspace.apps where id = ${made.app.id}`;
     const schema = app?.schema ?? '';
+    await sql.unsafe(`set role ${quoteIdentifier(schema)}`);
     const loaded_at = new Date('2026-01-01T00:00:00Z');
     const put = (filename: string, maxBytes: number) =>
       putHookVersion(sql, schema, {
