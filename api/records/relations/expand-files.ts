@@ -94,6 +94,8 @@ async function heldReadably(
   }
   const held = new Set<string>();
   for (const [collection, { ids, fields }] of wanted) {
+    // A view holds no file: the records that it reads do.
+    if (scope.target.app.collections.get(collection)?.kind === 'view') continue;
     const records = await selectRelated(scope, collection, {
       rule: guard?.(collection),
       read: (sql, plan, rule) => selectRecords(sql, plan, [...ids], { rule, budget: room }),

@@ -194,6 +194,19 @@ describe('a view', () => {
     expect((await own.admin.get(`${own.records('projects')}?expand=aside_via_project`)).status).toBe(400);
   });
 
+  it('opens no file that the caller may not read without it', async () => {
+    const files = await own.define('papers', [title, { name: 'scan', kind: 'file' }]);
+    const upload = await own.admin.post(`${own.app.path}/files`, 'bytes', { 'Content-Type': 'text/plain' });
+    const scan = expectOk(upload).id;
+    await own.make(files, { title: 'p', scan });
+    const records = await view('scans', 'select id, scan from papers', { list: 'any', get: 'any' });
+    const shown = async () => (await alice.get(`${records}?expand=scan`)).body.items[0];
+    expect(await shown()).toMatchObject({ fields: { scan }, expand: { scan: null } });
+    expect((await alice.get(`${own.app.path}/files/${scan}`)).status).toBeGreaterThanOrEqual(400);
+    await own.setRules('papers', { get: 'any' });
+    expect((await shown()).expand.scan).toMatchObject({ id: scan });
+  });
+
   it('says what fails when its query cannot be computed, without the values', async () => {
     const records = await view(
       'ratio',
