@@ -8,6 +8,7 @@ import type { Secrets } from '../storage/secrets.ts';
 import type { Upkeep } from '../storage/provision/upkeep.ts';
 import type { Config, Sandbox } from '../supervisor/protocol.ts';
 import type { SealQueue } from './audit/ports.ts';
+import type { ApiKeys } from './auth/keys/api-keys.ts';
 import type { IssuerKeys } from './auth/oauth/issuer-keys.ts';
 import type { Passwords } from './auth/passwords/passwords.ts';
 import type { AllowedOrigins } from './auth/sessions/allowed-origins.ts';
@@ -74,6 +75,8 @@ export interface Deps {
   /** The sandbox of hook runners. */
   sandbox: Sandbox;
   tokens: AccessTokens;
+  /** Finds the API keys that requests carry. */
+  apiKeys: ApiKeys;
   signingKeys: SigningKeys;
   passwords: Passwords;
   /** The public keys of OpenID providers. */

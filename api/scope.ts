@@ -3,10 +3,13 @@
 /** The `role` claim of an access token. */
 export type Role = 'master_admin' | 'workspace_admin' | 'app_admin' | 'user';
 
+/** The role of a caller: that of its token, or `api_key`. */
+export type CallerRole = Role | 'api_key';
+
 /** The subject of an access token. */
 export interface Principal {
-  role: Role;
-  /** The id of the admin or user. */
+  role: CallerRole;
+  /** The id of the admin, user or API key. */
   id: string;
   /** Absent for a master admin. */
   workspace?: string;
@@ -19,12 +22,34 @@ export interface Principal {
   expiresAt: number;
   /** The admin who acts as this end-user. */
   impersonator?: Impersonator;
+  /** Set for an API key. */
+  key?: KeyRights;
+}
+
+/** A scope as a key has it (`contract/key-scopes.ts`), perhaps for one workspace, app or collection only. */
+export interface KeyGrant {
+  scope: string;
+  workspace?: string;
+  app?: string;
+  collection?: string;
+}
+
+/** The rights of an API key, within the level that its workspace and apps say. */
+export interface KeyRights {
+  grants: readonly KeyGrant[];
+  maker: KeyMaker;
+}
+
+/** The admin who made an API key. */
+export interface KeyMaker {
+  id: string;
+  role: Role;
 }
 
 /** An admin who has a token of an end-user. */
 export interface Impersonator {
   id: string;
-  role: Role;
+  role: CallerRole;
 }
 
 /** The workspace and app that a URL names. */
@@ -41,20 +66,28 @@ interface ScopeRule {
   admits(principal: Principal, path: TenantPath): boolean;
 }
 
+/** The role whose routes a caller may call. An API key has that of its level, and of these routes those of its scopes. */
+export function levelOf({ role, workspace, apps }: Principal): Role {
+  if (role !== 'api_key') return role;
+  if (workspace === undefined) return 'master_admin';
+  return apps === undefined ? 'workspace_admin' : 'app_admin';
+}
+
 /** True when the claims of the token cover the workspace and the app. */
 function covers(principal: Principal, { workspace, app }: TenantPath): boolean {
-  if (principal.role === 'master_admin') return true;
+  if (levelOf(principal) === 'master_admin') return true;
   if (workspace !== undefined && principal.workspace !== workspace) return false;
   return app === undefined || principal.apps === undefined || principal.apps.includes(app);
 }
 
 const isAdmin = ({ role }: Principal) => role !== 'user';
+const isMaster = (principal: Principal) => levelOf(principal) === 'master_admin';
 
 /** The scopes. `open` routes ignore a token; `anyone` routes refuse a bad one, and one of another workspace. */
 export const scopes = {
   open: { who: 'anyone; a token is ignored', anonymous: true, admits: () => true },
   anyone: { who: 'anyone', anonymous: true, admits: covers },
-  master: { who: 'master admin', anonymous: false, admits: (p) => p.role === 'master_admin' },
+  master: { who: 'master admin', anonymous: false, admits: isMaster },
   admin: { who: 'any admin', anonymous: false, admits: isAdmin },
   realm: {
     who: 'any admin of the workspace',
@@ -64,7 +97,7 @@ export const scopes = {
   workspace_admin: {
     who: 'workspace admin or above',
     anonymous: false,
-    admits: (p, at) => (p.role === 'master_admin' || p.role === 'workspace_admin') && covers(p, at),
+    admits: (p, at) => (isMaster(p) || levelOf(p) === 'workspace_admin') && covers(p, at),
   },
   app_admin: { who: 'app admin or above', anonymous: false, admits: (p, at) => isAdmin(p) && covers(p, at) },
   user: { who: 'end-user', anonymous: false, admits: (p, at) => p.role === 'user' && covers(p, at) },

@@ -24,6 +24,8 @@ export interface HookAuth {
   readonly app: string | null;
   /** The id of the admin who acts as this user; absent for everybody else. */
   readonly impersonator?: string;
+  /** The admin who made this API key; absent for everybody else. */
+  readonly maker?: { readonly id: string; readonly role: string };
 }
 
 /** Bytes: as text where they are UTF-8 and that is shorter, else as base64 (RFC 4648 section 4, padded). */

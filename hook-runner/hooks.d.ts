@@ -48,14 +48,16 @@ interface HookLinkedFile extends HookFile {
 /** The caller on whose behalf a handler runs. */
 interface HookAuth {
   readonly id: string;
-  /** The email address; for a master admin, the user name. */
+  /** The email address; for a master admin, the user name. For an API key, those of its maker. */
   readonly email: string;
-  /** `user`, `app_admin`, `workspace_admin` or `master_admin`; `hook` for everything that hooks do with `$app`. */
+  /** `user`, `app_admin`, `workspace_admin` or `master_admin`; `api_key`; `hook` for everything that hooks do with `$app`. */
   readonly role: string;
   readonly workspace: string | null;
   readonly app: string | null;
   /** The id of the admin who acts as this user; absent for everybody else. */
   readonly impersonator?: string;
+  /** The admin who made this API key; absent for everybody else. */
+  readonly maker?: { readonly id: string; readonly role: string };
 }
 
 /** The argument of a record handler. */

@@ -132,6 +132,7 @@ describe('the errors of a route', () => {
       path: '/api/workspaces/:workspace/apps/:app/odd',
       summary: 'Odd.',
       scope: 'app_admin',
+      key: 'never',
       status: 200,
       response: object({}),
       handle: () => ({}),

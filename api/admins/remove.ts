@@ -1,10 +1,12 @@
 // The master removes an admin; its tokens are refused at once.
 import { deleteAdmin as removeRow } from '../../storage/control/admins.ts';
+import { deleteKeysBeyond } from '../../storage/control/api-keys.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { isUuid } from '../../storage/sql/ids.ts';
 import { insertRevocations } from '../../storage/control/revocations.ts';
 import { actorName, type Caller } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
+import { revokeKeys } from '../auth/keys/remove.ts';
 import type { Deps } from '../deps.ts';
 import { failNoAdmin } from './find.ts';
 
@@ -20,6 +22,7 @@ export async function removeAdmin(
     // Its refresh tokens need no end: the exchange looks for the admin.
     const rows = [deps.revocations.row('subject', admin.id)];
     await insertRevocations(sql, rows);
+    rows.push(...await revokeKeys(sql, deps, await deleteKeysBeyond(sql, admin.id, undefined)));
     await auditSystem(sql, deps, {
       actor: await actorName(sql, caller.principal),
       action: 'admin_delete',

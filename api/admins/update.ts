@@ -1,10 +1,12 @@
 // The master changes an admin; new rights hold for tokens that are already out, a new password ends them.
 import { type AdminChanges, type AdminRow, lockAdmin, updateAdmin } from '../../storage/control/admins.ts';
+import { deleteKeysBeyond } from '../../storage/control/api-keys.ts';
 import { notifyChange } from '../../storage/control/changes.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { insertRevocations, type RevocationRow } from '../../storage/control/revocations.ts';
 import { normalizeName } from '../auth/login/attempt.ts';
+import { revokeKeys } from '../auth/keys/remove.ts';
 import { checkNewPassword } from '../auth/passwords/policy.ts';
 import { actorName, type Caller } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
@@ -48,6 +50,7 @@ export async function changeAdmin(
       now: caller.now,
     });
     await insertRevocations(sql, revoked);
+    revoked.push(...await revokeKeys(sql, deps, await deleteKeysBeyond(sql, admin.id, admin)));
     await audit(sql, deps, { before, admin, patch, caller });
     // Open streams have looked the address up for their filters: then they look again.
     const isMoved = admin.email !== before.email;

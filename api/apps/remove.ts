@@ -1,5 +1,6 @@
 // Deleting an app: first nobody may reach it any more, then it goes with all it holds.
 import { removeAppFromAdmins } from '../../storage/control/admins.ts';
+import { deleteAppKeys } from '../../storage/control/api-keys.ts';
 import { deleteAppPolicies, lockPolicies } from '../../storage/control/policies.ts';
 import { deleteApp as removeRow, findAppRow } from '../../storage/workspace/apps.ts';
 import { notifyChange } from '../../storage/control/changes.ts';
@@ -10,6 +11,7 @@ import { revokeAppSessions } from '../../storage/sessions.ts';
 import type { Config } from '../../supervisor/protocol.ts';
 import { actorName, type Caller } from '../audit/actor.ts';
 import { auditWorkspace } from '../audit/write.ts';
+import { revokeKeys } from '../auth/keys/remove.ts';
 import type { Deps } from '../deps.ts';
 import { removeAllBytes } from '../files/upload.ts';
 import type { Hooks } from '../hooks/ports.ts';
@@ -52,6 +54,7 @@ export async function removeApp(deps: RemoveDeps, app: AppDefinition, caller: Ca
     await notifyChange(sql, { kind: 'policies', workspace: workspace.id });
     const rows = [revocations.row('app', `${workspace.id}/${id}`)];
     await insertRevocations(sql, rows);
+    rows.push(...await revokeKeys(sql, deps, await deleteAppKeys(sql, workspace.id, id)));
     return { actor: await actorName(sql, caller.principal), revoked: rows };
   });
   revocations.apply(revoked);

@@ -3,6 +3,7 @@ import type { Change } from '../../storage/control/changes.ts';
 import type { Deps } from '../deps.ts';
 import { maxTokenLifeMs } from '../policies/definitions.ts';
 import { effectivePolicies } from '../policies/effective.ts';
+import { ApiKeys } from './keys/api-keys.ts';
 import { IssuerKeys } from './oauth/issuer-keys.ts';
 import { Passwords } from './passwords/passwords.ts';
 import { Revocations } from './tokens/revocations.ts';
@@ -14,7 +15,14 @@ import { Tokens } from './tokens/tokens.ts';
 export interface Auth {
   parts: Pick<
     Deps,
-    'tokens' | 'signingKeys' | 'passwords' | 'issuerKeys' | 'revocations' | 'policies' | 'allowedOrigins'
+    | 'tokens'
+    | 'apiKeys'
+    | 'signingKeys'
+    | 'passwords'
+    | 'issuerKeys'
+    | 'revocations'
+    | 'policies'
+    | 'allowedOrigins'
   >;
   /** Follows a change of this process or of another. */
   onChange(change: Change): void;
@@ -42,16 +50,19 @@ export async function createAuth(
     revocations.reload(),
     allowedOrigins.reload(),
   ]);
+  const apiKeys = new ApiKeys({ databases, revocations, now });
   const tokens = new Tokens({
     issuer: config.auth.issuer,
     legacySecret: config.auth.legacy_hs256_secret,
     keys: signingKeys,
     revocations,
+    currentKey: (key) => apiKeys.current(key),
     now: milliseconds,
   });
   return {
     parts: {
       tokens,
+      apiKeys,
       signingKeys,
       passwords,
       issuerKeys: new IssuerKeys(),

@@ -3,7 +3,7 @@ import { type ErrorCode, errorCodes } from '../errors.ts';
 import { errorSchema, fieldErrorSchema } from './error-schema.ts';
 import { describeParameters, type Parameter } from './parameters.ts';
 import { allErrorCodes, routeErrorsByStatus } from './route-errors.ts';
-import { whoMayCall } from './route-traits.ts';
+import { keyNeeds, whoMayCall } from './route-traits.ts';
 import type { AnyRoute } from './route.ts';
 import type { JsonSchema } from './json-schema.ts';
 
@@ -91,13 +91,18 @@ function describeOperation(route: AnyRoute, shared: Responses): Operation {
   return {
     operationId: operationId(route),
     summary: route.summary,
-    description: `Allowed callers: ${whoMayCall(route)}.`,
+    description: describeCallers(route),
     tags: [findResource(route.path)],
     security: describeSecurity(route),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: describeResponses(route, shared),
   };
+}
+
+function describeCallers(route: AnyRoute): string {
+  const needs = keyNeeds(route);
+  return `Allowed callers: ${whoMayCall(route)}.${needs === undefined ? '' : ` API keys: ${needs}.`}`;
 }
 
 function describeRequestBody(

@@ -18,6 +18,12 @@ export function whoMayCall({ scope }: Pick<AnyRoute, 'scope'>): string {
   return scopes[scope].who;
 }
 
+/** What an API key needs to call a route, as a phrase; undefined where a token is ignored. */
+export function keyNeeds({ scope, key = 'never' }: Pick<AnyRoute, 'scope' | 'key'>): string | undefined {
+  if (scope === 'open') return undefined;
+  return key === 'never' ? 'refused' : key === 'any' ? 'any key' : key;
+}
+
 /** What the end-users of a workspace come in by. */
 const userAuth =
   /^\/api\/workspaces\/:workspace\/auth\/(?:users|otp|totp|oauth\/:provider|sessions|me|password|verify-email|password-reset|email-change)(?:\/|$)/;

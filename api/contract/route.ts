@@ -5,6 +5,7 @@ import type { ErrorCode, FieldError } from '../errors.ts';
 import type { HeaderList } from '../http/header-list.ts';
 import type { AppHost } from '../http/hosts/hosts.ts';
 import type { PageMemory } from '../records/page-memory.ts';
+import type { KeyAccess } from './key-scopes.ts';
 import type { Schema } from './schema.ts';
 import type { Principal, Scope } from '../scope.ts';
 import type { RouteTarget } from '../target.ts';
@@ -122,6 +123,8 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, Re
   /** One sentence for the API description. */
   summary: string;
   scope: S;
+  /** What an API key needs; `never` when left out, as open routes do. */
+  key?: KeyAccess;
   /** True for `/healthz`, `/readyz` and `/_/setup`, which are served before the first-run setup. */
   beforeSetup?: boolean;
   /** True to refuse an `Origin` that may not call the API, even without a cookie. */
@@ -173,6 +176,9 @@ export interface RouteSpec<Path extends string, S extends Scope, Query, Body, Re
 /** A route of any types, as in the list of routes. */
 export type AnyRoute = RouteSpec<string, Scope, unknown, unknown, unknown, unknown>;
 
+/** Every route that reads a token says what API keys may do there. */
+type KeyDeclaration<S extends Scope> = S extends 'open' ? unknown : { key: KeyAccess };
+
 /** Declares a route; the types of its handler follow from the literal. */
 export function route<
   const Path extends string,
@@ -182,7 +188,7 @@ export function route<
   Body = undefined,
   Admitted = undefined,
 >(
-  spec: RouteSpec<Path, S, Query, Body, Result, Admitted>,
+  spec: RouteSpec<Path, S, Query, Body, Result, Admitted> & KeyDeclaration<S>,
 ): AnyRoute {
   // The compiler has checked the literal against its own types, which are erased here.
   return spec as unknown as AnyRoute;

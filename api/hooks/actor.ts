@@ -35,7 +35,7 @@ export async function makeHookAuth(
   principal: Principal | null,
 ): Promise<HookAuth | null> {
   if (principal === null) return null;
-  const { id, role, workspace, apps, impersonator } = principal;
+  const { id, role, workspace, apps, impersonator, key } = principal;
   const now = performance.now();
   let known = emails.get(principal);
   if (known === undefined || known.until < now) {
@@ -53,6 +53,7 @@ export async function makeHookAuth(
     workspace: workspace ?? null,
     app: apps === undefined ? null : app.id,
     ...impersonator && { impersonator: impersonator.id },
+    ...key && { maker: { id: key.maker.id, role: key.maker.role } },
   };
 }
 
@@ -61,5 +62,6 @@ async function findEmail(
   { workspace: { database }, schema }: AppDefinition,
   principal: Principal,
 ): Promise<string> {
-  return await principalName(deps, deps.databases.app(database, schema), principal) ?? '';
+  const named = principal.key?.maker ?? principal;
+  return await principalName(deps, deps.databases.app(database, schema), named) ?? '';
 }

@@ -2,7 +2,7 @@
 import { replaceControlCharacters } from './control-characters.ts';
 import { lineWriter } from './line-writer.ts';
 import type { MailFailure } from '../mail/failure.ts';
-import type { Role } from '../scope.ts';
+import type { CallerRole } from '../scope.ts';
 import { openOutputDescriptor } from './standard-output.ts';
 
 /** An event with a log line. No member may hold a secret or a body. */
@@ -15,10 +15,12 @@ export type LogEvent =
     status: number;
     ms: number;
     request_id: string;
-    principal: Role | 'none';
+    principal: CallerRole | 'none';
     workspace: string | undefined;
     /** The id of the admin who acts as the end-user. */
     impersonator?: string | undefined;
+    /** The id of the API key. */
+    key?: string | undefined;
   }
   /** Requests that were refused in one second before any work was done for them: too many, or no valid HTTP. */
   | { type: 'requests_refused'; client: string; count: number; statuses: readonly number[] }
@@ -126,11 +128,12 @@ function jsonLine(ts: string, level: Level, event: LogEvent): string {
  * characters that JSON escapes.
  */
 function requestLine(ts: string, level: Level, event: Extract<LogEvent, { type: 'request_done' }>): string {
-  const { type, method, route, status, ms, request_id: id, principal, workspace, impersonator } = event;
+  const { type, method, route, status, ms, request_id: id, principal, workspace, impersonator, key } = event;
   const place = workspace === undefined ? '' : `,"workspace":${JSON.stringify(workspace)}`;
+  const ofKey = key === undefined ? '' : `,"key":"${key}"`;
   const actor = impersonator === undefined ? '' : `,"impersonator":${JSON.stringify(impersonator)}`;
   return `{"ts":"${ts}","level":"${level}","type":"${type}","method":"${method}","route":"${route}",` +
-    `"status":${status},"ms":${ms},"request_id":"${id}","principal":"${principal}"${place}${actor}}\n`;
+    `"status":${status},"ms":${ms},"request_id":"${id}","principal":"${principal}"${place}${actor}${ofKey}}\n`;
 }
 
 function prettyLine(ts: string, level: Level, event: LogEvent): string {

@@ -1,5 +1,7 @@
 // Authenticates a request: by the token of the Authorization header, else by the cookie; refuses forged cookie requests.
 import type { Config } from '../../supervisor/protocol.ts';
+import type { ApiKeys } from '../auth/keys/api-keys.ts';
+import { isKeySecret } from '../auth/keys/secret.ts';
 import type { AllowedOrigins } from '../auth/sessions/allowed-origins.ts';
 import { clearedAccessCookie, cookieName } from '../auth/sessions/cookies.ts';
 import type { AccessTokens } from '../auth/tokens/tokens.ts';
@@ -12,6 +14,9 @@ import type { Principal } from '../scope.ts';
 /** The parts that authentication depends on. */
 export interface Authenticator {
   tokens: AccessTokens;
+  apiKeys: Pick<ApiKeys, 'find'>;
+  /** Counts the requests of an API key. */
+  limitKey: (id: string, now: number) => number;
   allowedOrigins: AllowedOrigins;
   /** The workspace of a refresh token; undefined for a master's, and for what is none. */
   workspaceOf: (refreshToken: string) => string | undefined;
@@ -33,6 +38,7 @@ export function authenticate(
   if (authorization !== undefined) {
     const token = readBearer(request) ??
       fail('unauthorized', 'the Authorization header must be "Bearer <token>"');
+    if (isKeySecret(token)) return authenticateKey(token, request, authenticator);
     return tokens.verifyCached(token) ?? tokens.verify(token);
   }
   const { appHost } = request;
@@ -49,6 +55,22 @@ export function authenticate(
   return isSafe(request.method)
     ? authenticateCookie({ cookie, appHost }, authenticator)
     : failForeignCookie();
+}
+
+/** Finds the principal of an API key. Throws `401 unauthorized`, `429 too_many_requests`. */
+async function authenticateKey(
+  secret: string,
+  { now }: Pick<RequestInfo, 'now'>,
+  { apiKeys, limitKey }: Authenticator,
+): Promise<Principal> {
+  const principal = await apiKeys.find(secret);
+  const seconds = limitKey(principal.id, now.getTime());
+  if (seconds > 0) {
+    throw new ApiError('too_many_requests', `too many requests with this API key; wait ${seconds} s`, [
+      ['Retry-After', String(seconds)],
+    ]);
+  }
+  return principal;
 }
 
 /** A cookie, and the app at whose origin it was sent. */

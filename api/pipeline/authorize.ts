@@ -1,5 +1,6 @@
 // Authorizes a request by the claims of its token, before anything is read from the database.
 import { fail } from '../errors.ts';
+import { requireKeyScope } from '../contract/key-scopes.ts';
 import type { AnyRoute } from '../contract/route.ts';
 import { isForAppHosts } from '../contract/route-traits.ts';
 import type { AppHost } from '../http/hosts/hosts.ts';
@@ -7,7 +8,7 @@ import { decideScope, type Principal } from '../scope.ts';
 
 /** Throws `401 unauthorized` when the route needs a token, `403 forbidden` when this token does not allow it. */
 export function requireScope(
-  { scope, method }: AnyRoute,
+  { scope, method, key = 'never' }: AnyRoute,
   principal: Principal | null,
   params: Readonly<Record<string, string>>,
 ): void {
@@ -16,6 +17,8 @@ export function requireScope(
     fail('unauthorized', 'this needs an access token: Authorization: Bearer <token>');
   }
   if (decision === 'forbidden') fail('forbidden', 'this token does not allow that');
+  const { workspace, app, coll: collection } = params;
+  requireKeyScope(principal, key, { workspace, app, collection });
   if (principal?.impersonator !== undefined && scope === 'user' && method !== 'GET') {
     fail('forbidden', 'an admin who acts as a user may not change the account of that user');
   }

@@ -37,9 +37,9 @@ const healthCheckRate = { per_second: 50, burst: 100 };
 
 /** Makes the guards. */
 export function createGuards(
-  { config, tokens, allowedOrigins, secrets, observe, traffic }: Pick<
+  { config, tokens, apiKeys, allowedOrigins, secrets, observe, traffic }: Pick<
     Deps,
-    'config' | 'tokens' | 'allowedOrigins' | 'secrets' | 'observe' | 'traffic'
+    'config' | 'tokens' | 'apiKeys' | 'allowedOrigins' | 'secrets' | 'observe' | 'traffic'
   >,
   cacheSync: RequestGuards['cacheSync'],
 ): RequestGuards {
@@ -56,6 +56,8 @@ export function createGuards(
     cors: cors(allowedOrigins),
     authenticator: {
       tokens,
+      apiKeys,
+      limitKey: rateLimit(config.rate_limit, (id) => id),
       allowedOrigins,
       workspaceOf: (token) => readRefreshToken(secrets, token)?.workspace,
       deps: { config },

@@ -1,4 +1,4 @@
-// Limits the requests of each client network by a token bucket.
+// Limits the requests of each client network, and of each API key, by a token bucket.
 import { ApiError } from '../errors.ts';
 import { networkOf } from '../http/client-network.ts';
 import { type Bucket, type BucketLimits, tokensAt } from '../process/token-bucket.ts';
@@ -9,8 +9,11 @@ export type RateLimit = (ip: string, now: number) => number;
 const maxBuckets = 100_000;
 const sweepIntervalMs = 1_000;
 
-/** Makes a limit of `burst` requests at once and `per_second` in the long run. */
-export function rateLimit(options: { enabled: boolean; per_second: number; burst: number }): RateLimit {
+/** Makes a limit of `burst` requests at once and `per_second` in the long run, for each key of an address. */
+export function rateLimit(
+  options: { enabled: boolean; per_second: number; burst: number },
+  keyOf: (address: string) => string = networkOf,
+): RateLimit {
   if (!options.enabled) return () => 0;
   const { per_second: perSecond, burst } = options;
   const limits = { perSecond, burst };
@@ -27,7 +30,7 @@ export function rateLimit(options: { enabled: boolean; per_second: number; burst
     if (buckets.size >= maxBuckets && oldest !== undefined) buckets.delete(oldest);
   };
   return (ip, now) => {
-    const key = networkOf(ip);
+    const key = keyOf(ip);
     let bucket = buckets.get(key);
     if (bucket === undefined) {
       if (buckets.size >= maxBuckets) evict(now);

@@ -29,6 +29,7 @@ export function logRequest(
     principal: principal?.role ?? 'none',
     workspace: principal?.workspace,
     impersonator: principal?.impersonator?.id,
+    key: principal?.key && principal.id,
   });
 }
 

@@ -9,6 +9,7 @@ import { reportTo } from '../realtime/build.ts';
 import { WebSockets } from '../realtime/websocket/websocket.ts';
 import { findTarget } from '../target.ts';
 import { quotaLimit } from '../usage/quota.ts';
+import { isKeySecret } from '../auth/keys/secret.ts';
 import { cookieName } from '../auth/sessions/cookies.ts';
 import { authenticateCookie } from './authenticate.ts';
 import { requireOwnRoute } from './authorize.ts';
@@ -21,7 +22,7 @@ const realtimePath = '/api/workspaces/:workspace/apps/:app/realtime';
 
 /** Makes the WebSockets of one process. */
 export function createWebSockets(deps: Deps, guards: RequestGuards): WebSockets {
-  const { config, definitions, tokens, realtime } = deps;
+  const { config, definitions, tokens, apiKeys, realtime } = deps;
   const upgrades = new Upgrades(deps);
   const at = (request: IncomingMessage) => ({ deps, appHost: deps.hosts.appOf(request.headers.host) });
   const addressOf = (request: IncomingMessage) => clientAddressOf(request, config.http.trust_proxy);
@@ -46,6 +47,7 @@ export function createWebSockets(deps: Deps, guards: RequestGuards): WebSockets 
       addressOf: (request) => networkOf(addressOf(request)),
       authenticate: async (token) => {
         await guards.cacheSync.untilFresh();
+        if (isKeySecret(token)) return await apiKeys.find(token);
         return tokens.verifyCached(token) ?? tokens.verify(token);
       },
       authenticateCookie: (cookie, request) =>

@@ -9,7 +9,7 @@ import type { Restriction } from '../../storage/app/records/restriction.ts';
 import type { Deps } from '../deps.ts';
 import { failValidation } from '../errors.ts';
 import type { Access } from '../rules/access.ts';
-import { relatedGuard } from '../rules/related.ts';
+import { relatedGuard, requireReachable } from '../rules/related.ts';
 import { compileCallerFilter, refuseCostly } from '../rules/caller-filter.ts';
 import { compiledRule } from '../rules/compile.ts';
 import { onCollection, type RecordDeps, type RecordTarget } from './collection.ts';
@@ -142,6 +142,7 @@ export function selectedBy(access: Access, target: RecordTarget, filter: string 
     return { selection: { restrictions, isAdHoc: false }, narrowing: { ...narrowing, filter: undefined } };
   }
   const condition = compileCallerFilter(target.app, target.collection, filter);
+  requireReachable(access, target.app, condition);
   const residue = fold(condition, { ...access.request, body: {} });
   const guard = relatedGuard(access, target.app);
   if (guard !== undefined) refuseCostly(target.app, condition);

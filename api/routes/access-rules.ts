@@ -13,6 +13,7 @@ export const accessRulesShow = route({
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/access_rules',
   summary: 'Returns the access rules of a collection, one for each action.',
   scope: 'app_admin',
+  key: 'definition:read',
   query: object(pageQueryMembers),
   status: 200,
   response: rulesResponse,
@@ -25,6 +26,7 @@ export const accessRulesPut = route({
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/access_rules/:action',
   summary: 'Sets the access rule of an action: list, get, create, update or delete.',
   scope: 'app_admin',
+  key: 'definition:write',
   body: object({
     template: oneOf(templates),
     filter: described(optional(nullable(string())), 'A filter expression; with the template `filter` only.'),
@@ -43,6 +45,7 @@ export const accessRulesReset = route({
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/access_rules/:action',
   summary: 'Resets the access rule of an action to the default: admins only.',
   scope: 'app_admin',
+  key: 'definition:write',
   status: 200,
   response: okResponse,
   handle: ({ deps, target, params: { action }, principal, origin, now }) =>

@@ -25,6 +25,7 @@ export const adminsCreate = route({
   path: '/api/workspaces/:workspace/admins',
   summary: 'Creates a workspace admin or an app admin.',
   scope: 'master',
+  key: 'never',
   body: object({
     id: optional(uuid),
     email: emailText,
@@ -46,6 +47,7 @@ export const adminsList = route({
   path: '/api/workspaces/:workspace/admins',
   summary: 'Lists the workspace admins and app admins of a workspace.',
   scope: 'master',
+  key: 'never',
   query: object(pageQueryMembers),
   status: 200,
   response: pageSchema(adminResponse),
@@ -58,6 +60,7 @@ export const adminsUpdate = route({
   path: '/api/workspaces/:workspace/admins/:id',
   summary: 'Changes an admin. Existing tokens follow the change from their next request on.',
   scope: 'master',
+  key: 'never',
   body: object({
     email: optional(emailText),
     password: optional(passwordText),
@@ -91,6 +94,7 @@ export const adminsRemove = route({
   path: '/api/workspaces/:workspace/admins/:id',
   summary: 'Deletes an admin and revokes all tokens of that admin at once.',
   scope: 'master',
+  key: 'never',
   status: 200,
   response: okResponse,
   handle: async ({ deps, params, target, principal, origin, now }) => {

@@ -1,4 +1,5 @@
 // Sessions of master, workspace and app admins.
+import { keyResponse } from '../auth/keys/key-response.ts';
 import { adminResponse } from '../auth/account/admin-response.ts';
 import { changeMasterPassword } from '../auth/account/change-password.ts';
 import { clearSessionCookies, respondWithTokens } from '../auth/sessions/cookies.ts';
@@ -42,6 +43,7 @@ export const masterPassword = route({
   path: '/_/auth/admin/password',
   summary: 'Changes the password of the calling master admin and ends all other sessions of that admin.',
   scope: 'master',
+  key: 'never',
   body: object({ current_password: passwordText, new_password: passwordText }),
   status: 200,
   response: okResponse,
@@ -146,9 +148,10 @@ export const adminRefresh = route({
 export const me = route({
   method: 'GET',
   path: '/api/workspaces/:workspace/auth/me',
-  summary: 'Returns the admin or end-user that the token belongs to.',
+  summary: 'Returns the admin, end-user or API key that the token belongs to.',
   scope: 'member',
+  key: 'any',
   status: 200,
-  response: anyOf(adminResponse, userResponse),
+  response: anyOf(anyOf(adminResponse, userResponse), keyResponse),
   handle: ({ deps, principal, target }) => describeMe(deps, principal, target.workspace),
 });

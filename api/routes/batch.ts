@@ -5,7 +5,7 @@ import { route } from '../contract/route.ts';
 import { anyOf, array, described, integer, object, okResponse } from '../contract/schema.ts';
 import { batchBody } from '../records/input/batch-requests.ts';
 import { senderOf } from './record-sender.ts';
-import { record } from './records.ts';
+import { record } from './record-response.ts';
 
 /** Writes several records of an app: all of them, or none. */
 export const batch = route({
@@ -13,6 +13,7 @@ export const batch = route({
   path: '/api/workspaces/:workspace/apps/:app/batch',
   summary: 'Creates, changes and deletes records in one transaction: all of them or none.',
   scope: 'anyone',
+  key: 'records:write',
   body: batchBody,
   status: 200,
   response: object({

@@ -14,6 +14,7 @@ export const customRoutes: readonly AnyRoute[] = methods.map((method) =>
     path: '/api/workspaces/:workspace/apps/:app/custom/**:path',
     summary: 'Runs a route that a hook file of the app registered with `routerAdd`.',
     scope: 'anyone',
+    key: 'custom:call',
     status: 200,
     response: described(anyValue(), 'The response of the hook, with any status and type.'),
     contentType: '*/*',

@@ -14,6 +14,7 @@ export const collectionEvents = route({
     'Streams changes of the records that the `list` rule lets the caller see, as Server-Sent Events. With ' +
     '`Last-Event-ID`, missed events come first.',
   scope: 'anyone',
+  key: 'records:read',
   query: object({
     filter: described(
       optional(string()),
@@ -56,6 +57,7 @@ export const appRealtime = route({
   path: '/api/workspaces/:workspace/apps/:app/realtime',
   summary: 'Opens a WebSocket for changes of many collections.',
   scope: 'anyone',
+  key: 'records:read',
   status: 101,
   response: string(),
   errors: ['validation'],

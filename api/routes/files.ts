@@ -63,6 +63,7 @@ export const filesUpload = route({
   path: files,
   summary: 'Stores the body as a file. `X-Filename` is its name, `Content-Type` its type.',
   scope: 'member',
+  key: 'files:write',
   readsBody: true,
   headers: {
     'X-Filename':
@@ -93,6 +94,7 @@ export const filesList = route({
   path: files,
   summary: 'Lists the files of an app, newest first: all of them for admins, their own for end-users.',
   scope: 'member',
+  key: 'files:read',
   query: object(pageQueryMembers),
   status: 200,
   response: pageSchema(fileResponse),
@@ -107,6 +109,7 @@ export const filesGet = route({
   summary:
     'Returns the content of a file to callers who may read it, with its own type. `X-Filename` is its name.',
   scope: 'anyone',
+  key: 'files:read',
   ...ofDownload,
   errors: ['range_not_satisfiable'],
   admit: admitReader,
@@ -119,6 +122,7 @@ export const filesMeta = route({
   path: `${files}/:id/meta`,
   summary: 'Returns the name, type, size and date of a file to callers who may read it.',
   scope: 'anyone',
+  key: 'files:read',
   status: 200,
   response: fileResponse,
   admit: admitReader,
@@ -131,6 +135,7 @@ export const filesRemove = route({
   path: `${files}/:id`,
   summary: 'Deletes a file. Admins may delete any file, end-users their own.',
   scope: 'member',
+  key: 'files:write',
   status: 200,
   response: okResponse,
   errors: ['conflict', ...hookErrors],
@@ -145,6 +150,7 @@ export const filesLink = route({
   summary:
     'Creates a link with which anybody may read the file for some time, without a token. For callers who may read it.',
   scope: 'anyone',
+  key: 'files:read',
   bodyMayBeEmpty: true,
   body: object({
     expires_in: described(

@@ -31,6 +31,7 @@ export const hookVariablesList = route({
   path: '/api/workspaces/:workspace/apps/:app/hooks/env',
   summary: 'Lists the names of the variables that hooks read as `$app.env`. Their values are never shown.',
   scope: 'app_admin',
+  key: 'hooks:read',
   query: object(pageQueryMembers),
   status: 200,
   response: pageSchema(variable),
@@ -43,6 +44,7 @@ export const hookVariablesShow = route({
   path: '/api/workspaces/:workspace/apps/:app/hooks/env/:variable',
   summary: 'Returns the time when a variable was set. Its value is never shown.',
   scope: 'app_admin',
+  key: 'hooks:read',
   status: 200,
   response: variable,
   errors: ['validation'],
@@ -55,6 +57,7 @@ export const hookVariablesPut = route({
   path: '/api/workspaces/:workspace/apps/:app/hooks/env/:variable',
   summary: 'Sets a variable and loads the hooks of the app again.',
   scope: 'app_admin',
+  key: 'hooks:write',
   body: object({ value: string() }),
   needsDisk: true,
   status: 200,
@@ -70,6 +73,7 @@ export const hookVariablesRemove = route({
   path: '/api/workspaces/:workspace/apps/:app/hooks/env/:variable',
   summary: 'Removes a variable and loads the hooks of the app again.',
   scope: 'app_admin',
+  key: 'hooks:write',
   status: 200,
   response: okResponse,
   errors: ['validation'],
@@ -94,6 +98,7 @@ export const hookLogs = route({
   path: '/api/workspaces/:workspace/apps/:app/hooks/logs',
   summary: 'Returns the log of the app’s hooks, newest first. With `follow=true` as Server-Sent Events.',
   scope: 'app_admin',
+  key: 'hooks:read',
   query: object({
     ...pageQueryMembers,
     follow: described(
@@ -120,6 +125,7 @@ export const hookStatus = route({
   path: '/api/workspaces/:workspace/apps/:app/hooks/status',
   summary: 'Returns the registered handlers, how often they ran and failed, and what their process uses.',
   scope: 'app_admin',
+  key: 'hooks:read',
   status: 200,
   response: object({
     processes: described(integer(), 'Number of API processes that responded.'),
@@ -154,6 +160,7 @@ export const hookTypes = route({
   summary:
     'Returns TypeScript declarations of everything that hooks can use, with the fields of the app’s collections.',
   scope: 'app_admin',
+  key: 'hooks:read',
   status: 200,
   contentType: 'text/plain; charset=utf-8',
   response: string(),
@@ -166,6 +173,7 @@ export const hookJobsRun = route({
   path: '/api/workspaces/:workspace/apps/:app/hooks/jobs/:name/run',
   summary: 'Runs a job of the app’s hooks now, and returns how that ended.',
   scope: 'app_admin',
+  key: 'hooks:write',
   body: object({}),
   bodyMayBeEmpty: true,
   status: 200,

@@ -33,7 +33,9 @@ import {
   hookVariablesRemove,
   hookVariablesShow,
 } from './hooks.ts';
+
 import { jwks, jwksWellKnown } from './jwks.ts';
+import { keyRoutes } from './keys.ts';
 import {
   oauthAuthorize,
   oauthCallback,
@@ -150,6 +152,7 @@ const described: readonly AnyRoute[] = [
   adminsCreate,
   adminsUpdate,
   adminsRemove,
+  ...keyRoutes,
   workspacesList,
   workspacesCreate,
   workspacesShow,

@@ -23,6 +23,7 @@ export const oauthAuthorize = route({
   summary:
     'Begins a sign-in with a provider. Returns the URL to send the user to, with PKCE (S256), and its state.',
   scope: 'anyone',
+  key: 'never',
   query: object({
     redirect_uri: described(redirectUri, 'The URL that the provider sends the user back to.'),
   }),
@@ -40,6 +41,7 @@ export const oauthCallback = route({
   path: '/api/workspaces/:workspace/auth/oauth/:provider/callback',
   summary: 'Completes a sign-in with a provider. If the user is new, creates an end-user without a password.',
   scope: 'anyone',
+  key: 'never',
   body: object({
     code: string({ min: 1, max: 4_000 }),
     state: string({ max: 200 }),
@@ -62,6 +64,7 @@ export const providersList = route({
   path: '/api/workspaces/:workspace/auth/oauth/providers',
   summary: 'Lists the providers that end-users of a workspace may sign in with.',
   scope: 'workspace_admin',
+  key: 'settings:read',
   query: object(pageQueryMembers),
   status: 200,
   response: pageSchema(providerResponse),
@@ -74,6 +77,7 @@ export const providersShow = route({
   path: '/api/workspaces/:workspace/auth/oauth/providers/:provider',
   summary: 'Returns a provider, without its secret.',
   scope: 'workspace_admin',
+  key: 'settings:read',
   status: 200,
   response: providerResponse,
   handle: async ({ deps, target, params }) =>
@@ -87,6 +91,7 @@ export const providersPut = route({
   summary:
     'Sets a provider up or changes it. google, github and microsoft need only a client id and a secret.',
   scope: 'workspace_admin',
+  key: 'settings:write',
   body: providerInput,
   status: 200,
   response: providerResponse,
@@ -102,6 +107,7 @@ export const providersRemove = route({
   path: '/api/workspaces/:workspace/auth/oauth/providers/:provider',
   summary: 'Removes a provider. Its end-users stay.',
   scope: 'workspace_admin',
+  key: 'settings:write',
   status: 200,
   response: okResponse,
   handle: async ({ deps, target, params, principal, origin, now }) => {

@@ -21,6 +21,7 @@ export const policiesSystemList = route({
   summary:
     'Lists the policies of the server: the built-in ones, and all others that the master admin has set.',
   scope: 'master',
+  key: 'policies:read',
   query,
   status: 200,
   response: policyListResponse,
@@ -33,6 +34,7 @@ export const policiesSystemShow = route({
   path: '/api/system/policies/:field',
   summary: 'Returns a policy of the server.',
   scope: 'admin',
+  key: 'policies:read',
   status: 200,
   response: policyResponse,
   handle: ({ deps, params: { field } }) => showPolicy(deps, {}, field),
@@ -44,6 +46,7 @@ export const policiesSystemPut = route({
   path: '/api/system/policies/:field',
   summary: 'Sets a policy of the server and clamps values of workspaces and apps that lie outside it.',
   scope: 'master',
+  key: 'policies:write',
   body: policySpec,
   status: 200,
   response: policyPutResponse,
@@ -57,6 +60,7 @@ export const policiesSystemRemove = route({
   path: '/api/system/policies/:field',
   summary: 'Removes a policy of the server. The built-in limit, if there is one, is in effect again.',
   scope: 'master',
+  key: 'policies:write',
   status: 200,
   response: okResponse,
   handle: ({ deps, params: { field }, principal, origin, now }) =>
@@ -69,6 +73,7 @@ export const policiesWorkspaceList = route({
   path: '/api/workspaces/:workspace/policies',
   summary: 'Lists the policies of a workspace, with the limits in effect there.',
   scope: 'workspace_admin',
+  key: 'policies:read',
   query,
   status: 200,
   response: policyListResponse,
@@ -82,6 +87,7 @@ export const policiesWorkspaceShow = route({
   path: '/api/workspaces/:workspace/policies/:field',
   summary: 'Returns a policy of a workspace.',
   scope: 'realm',
+  key: 'policies:read',
   status: 200,
   response: policyResponse,
   handle: ({ deps, target, params: { field } }) =>
@@ -95,6 +101,7 @@ export const policiesWorkspacePut = route({
   summary:
     'Sets a policy of a workspace, within that of the server, and clamps values of apps that lie outside it.',
   scope: 'workspace_admin',
+  key: 'policies:write',
   body: policySpec,
   status: 200,
   response: policyPutResponse,
@@ -109,6 +116,7 @@ export const policiesWorkspaceRemove = route({
   path: '/api/workspaces/:workspace/policies/:field',
   summary: 'Removes a policy of a workspace. The limit of the level above is in effect again.',
   scope: 'workspace_admin',
+  key: 'policies:write',
   status: 200,
   response: okResponse,
   handle: ({ deps, target: { workspace }, params: { field }, principal, origin, now }) =>
@@ -121,6 +129,7 @@ export const policiesAppList = route({
   path: '/api/workspaces/:workspace/apps/:app/policies',
   summary: 'Lists the policies of an app, with the limits in effect there.',
   scope: 'app_admin',
+  key: 'policies:read',
   query,
   status: 200,
   response: policyListResponse,
@@ -134,6 +143,7 @@ export const policiesAppShow = route({
   path: '/api/workspaces/:workspace/apps/:app/policies/:field',
   summary: 'Returns a policy of an app.',
   scope: 'app_admin',
+  key: 'policies:read',
   status: 200,
   response: policyResponse,
   handle: ({ deps, target: { workspace, app }, params: { field } }) =>
@@ -146,6 +156,7 @@ export const policiesAppPut = route({
   path: '/api/workspaces/:workspace/apps/:app/policies/:field',
   summary: 'Sets a policy of an app, within those of the workspace and the server.',
   scope: 'app_admin',
+  key: 'policies:write',
   body: policySpec,
   status: 200,
   response: policyPutResponse,
@@ -160,6 +171,7 @@ export const policiesAppRemove = route({
   path: '/api/workspaces/:workspace/apps/:app/policies/:field',
   summary: 'Removes a policy of an app. The limit of the level above is in effect again.',
   scope: 'app_admin',
+  key: 'policies:write',
   status: 200,
   response: okResponse,
   handle: ({ deps, target: { app }, params: { field }, principal, origin, now }) =>

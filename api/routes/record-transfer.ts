@@ -18,6 +18,7 @@ export const recordsExport = route({
   summary:
     'Returns all records of a collection, or those that pass a filter, as a file that can be imported.',
   scope: 'app_admin',
+  key: 'records:read',
   query: object({
     format: described(
       optional(oneOf(transferFormats)),
@@ -48,6 +49,7 @@ export const recordsImport = route({
   path: `${records}/import`,
   summary: 'Creates the records of a file, which is NDJSON or CSV by its `Content-Type`.',
   scope: 'app_admin',
+  key: 'records:write',
   readsBody: true,
   query: object({
     on_error: described(

@@ -11,6 +11,7 @@ import { removeRecord } from '../records/remove.ts';
 import { updateRecord } from '../records/update.ts';
 import { upsertRecord } from '../records/upsert/upsert.ts';
 import { route } from '../contract/route.ts';
+import { record } from './record-response.ts';
 import { senderOf } from './record-sender.ts';
 import { admit } from '../rules/access.ts';
 import {
@@ -24,22 +25,6 @@ import {
   pageMembers,
   string,
 } from '../contract/schema.ts';
-
-/** The schema of a record. */
-export const record = object({
-  id: string({ format: 'uuid' }),
-  collection: string(),
-  fields: fieldMap('Every field of the collection; null for an empty one.'),
-  created_at: optional(string({ format: 'date-time' })),
-  updated_at: optional(string({ format: 'date-time' })),
-  expand: optional(
-    fieldMap(
-      'For each relation its record, which may have an `expand` of its own, or null if there is none that the caller may read. ' +
-        'For a relation backwards, the records that point to this one and that the caller may read. For a field of files, ' +
-        'those that the caller may read, each with `id`, `filename`, `mime`, `size`, `created_at`, and a `url` until `expires_at`.',
-    ),
-  ),
-});
 
 const selection = {
   fields: described(
@@ -65,6 +50,7 @@ export const recordsList = route({
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records',
   summary: 'Lists the records of a collection.',
   scope: 'anyone',
+  key: 'records:read',
   query: object({
     ...pageQueryMembers,
     ...selection,
@@ -127,6 +113,7 @@ export const recordsAggregate = route({
   summary:
     'Counts the records that the caller may list, and computes sums, averages, least and greatest values.',
   scope: 'anyone',
+  key: 'records:read',
   query: object({
     fn: described(
       string(),
@@ -155,6 +142,7 @@ export const recordsCreate = route({
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records',
   summary: 'Creates a record.',
   scope: 'anyone',
+  key: 'records:write',
   query: object({
     on_conflict: described(
       optional(string({ min: 1, max: 1_000 })),
@@ -194,6 +182,7 @@ export const recordsGet = route({
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records/:id',
   summary: 'Returns a record.',
   scope: 'anyone',
+  key: 'records:read',
   query: object(selection),
   status: 200,
   response: record,
@@ -210,6 +199,7 @@ export const recordsUpdate = route({
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records/:id',
   summary: 'Changes some fields of a record.',
   scope: 'anyone',
+  key: 'records:write',
   body: fieldMap(
     'The fields to change. Null clears a field. `"count+": 1` and `"count-": 1` change a number from what it is, ' +
       '`"tags+": ["a"]` and `"tags-": ["a"]` the items of a field of many.',
@@ -237,6 +227,7 @@ export const recordsRemove = route({
   path: '/api/workspaces/:workspace/apps/:app/collections/:coll/records/:id',
   summary: 'Deletes a record.',
   scope: 'anyone',
+  key: 'records:write',
   status: 200,
   response: okResponse,
   errors: ['conflict', ...hookErrors],

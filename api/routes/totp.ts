@@ -33,6 +33,7 @@ export const totpEnrol = route({
   path: '/api/workspaces/:workspace/auth/totp/enroll',
   summary: 'Returns a secret for the authenticator of the calling end-user. A first code must confirm it.',
   scope: 'user',
+  key: 'never',
   status: 200,
   response: object({
     secret: string(),
@@ -48,6 +49,7 @@ export const totpConfirm = route({
   path: '/api/workspaces/:workspace/auth/totp/confirm',
   summary: 'Turns the second factor on and returns the recovery codes, which are never returned again.',
   scope: 'user',
+  key: 'never',
   body: object({ code }),
   status: 200,
   response: object({
@@ -67,6 +69,7 @@ export const totpDisable = route({
   path: '/api/workspaces/:workspace/auth/totp/disable',
   summary: 'Turns the second factor of the calling end-user off.',
   scope: 'user',
+  key: 'never',
   body: object({ code }),
   status: 200,
   response: okResponse,
@@ -83,6 +86,7 @@ export const totpRemove = route({
   path: '/api/workspaces/:workspace/users/:id/totp',
   summary: 'Turns the second factor of an end-user off and ends all sessions of that user.',
   scope: 'workspace_admin',
+  key: 'never',
   status: 200,
   response: okResponse,
   handle: async ({ deps, params, target, principal, origin, now }) => {

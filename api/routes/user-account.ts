@@ -24,6 +24,7 @@ export const sessionsList = route({
   summary:
     'Lists the sessions of the calling end-user: where and when each began, and when it was last used.',
   scope: 'user',
+  key: 'never',
   query: object(pageQueryMembers),
   status: 200,
   response: pageSchema(ownSessionResponse),
@@ -37,6 +38,7 @@ export const sessionsEndAll = route({
   path: '/api/workspaces/:workspace/auth/sessions',
   summary: 'Ends all sessions of the calling end-user, including the current one.',
   scope: 'user',
+  key: 'never',
   status: 200,
   response: okResponse,
   handle: async ({ deps, target, principal, origin, now }) => {
@@ -51,6 +53,7 @@ export const sessionsEnd = route({
   path: '/api/workspaces/:workspace/auth/sessions/:id',
   summary: 'Ends one session of the calling end-user.',
   scope: 'user',
+  key: 'never',
   status: 200,
   response: okResponse,
   handle: async ({ deps, target, params, principal, origin, now }) => {
@@ -66,6 +69,7 @@ export const passwordChange = route({
   summary:
     'Changes the password of the calling end-user, ends all sessions, and returns new tokens for this client.',
   scope: 'user',
+  key: 'never',
   body: object({ current_password: passwordText, new_password: passwordText }),
   status: 200,
   response: userSession,
@@ -86,6 +90,7 @@ export const emailChangeRequest = route({
   path: '/api/workspaces/:workspace/auth/email-change/request',
   summary: 'Mails a token to the new address of the calling end-user.',
   scope: 'user',
+  key: 'never',
   body: object({ new_email: emailText, password: passwordText }),
   status: 200,
   response: okResponse,
@@ -104,6 +109,7 @@ export const emailChangeConfirm = route({
   summary:
     'Accepts a mailed token and changes the calling end-user’s address to the one that it was mailed to.',
   scope: 'user',
+  key: 'never',
   body: object({ token: string({ max: 200 }) }),
   status: 200,
   response: okResponse,
@@ -121,6 +127,7 @@ export const meRemove = route({
   summary:
     'Deletes the calling end-user and revokes all its tokens, where policy `auth.self_delete` allows it.',
   scope: 'user',
+  key: 'never',
   body: object({
     password: described(optional(passwordText), 'May be left out in the first 10 minutes after a sign-in.'),
   }),

@@ -16,6 +16,7 @@ export const userRegister = route({
   path: '/api/workspaces/:workspace/auth/users/register',
   summary: 'Registers an end-user with email and password. The response has no tokens.',
   scope: 'anyone',
+  key: 'never',
   body: object({ email: emailText, password: passwordText }),
   needsDisk: true,
   status: 201,

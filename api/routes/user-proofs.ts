@@ -18,6 +18,7 @@ export const verifyEmailRequest = route({
   path: '/api/workspaces/:workspace/auth/verify-email/request',
   summary: 'Mails the calling end-user a token that proves that the address is theirs.',
   scope: 'user',
+  key: 'never',
   status: 200,
   response: okResponse,
   handle: async ({ deps, target, principal, origin, now }) => {
@@ -33,6 +34,7 @@ export const verifyEmailConfirm = route({
   summary:
     'Accepts a mailed token and marks the address as verified. Without a token of the user, the first time ends its password, second factor and sessions.',
   scope: 'anyone',
+  key: 'never',
   body: object({ token }),
   status: 200,
   response: okResponse,
@@ -49,6 +51,7 @@ export const passwordResetRequest = route({
   summary:
     'Mails a token for a new password if the address belongs to an end-user. The response is the same in both cases.',
   scope: 'anyone',
+  key: 'never',
   body: object({ email: emailText }),
   status: 200,
   response: okResponse,
@@ -64,6 +67,7 @@ export const passwordResetConfirm = route({
   path: '/api/workspaces/:workspace/auth/password-reset/confirm',
   summary: 'Accepts a mailed token, sets a new password, and ends every session of the end-user.',
   scope: 'anyone',
+  key: 'never',
   body: object({ token, new_password: passwordText }),
   status: 200,
   response: okResponse,
@@ -81,6 +85,7 @@ export const inviteConfirm = route({
   path: '/api/workspaces/:workspace/auth/invite/confirm',
   summary: 'Accepts the mailed token of an invitation, and creates an end-user with this password.',
   scope: 'anyone',
+  key: 'never',
   body: object({ token, new_password: passwordText }),
   needsDisk: true,
   status: 201,
@@ -99,6 +104,7 @@ export const otpRequest = route({
   path: '/api/workspaces/:workspace/auth/otp/request',
   summary: 'Mails a login code.',
   scope: 'anyone',
+  key: 'never',
   body: object({ email: emailText }),
   status: 200,
   response: okResponse,
@@ -114,6 +120,7 @@ export const otpLogin = route({
   path: '/api/workspaces/:workspace/auth/otp/login',
   summary: 'Logs in with a mailed code. If nobody has the address, creates an end-user without a password.',
   scope: 'anyone',
+  key: 'never',
   body: object({
     email: emailText,
     code: string({ max: 100 }),

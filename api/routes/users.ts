@@ -28,6 +28,7 @@ export const usersList = route({
   path: '/api/workspaces/:workspace/users',
   summary: 'Lists the end-users of a workspace.',
   scope: 'workspace_admin',
+  key: 'users:read',
   query: object({
     ...pageQueryMembers,
     q: described(optional(string({ max: 320 })), 'A part of the email, in upper or lower case.'),
@@ -44,6 +45,7 @@ export const usersShow = route({
   path: '/api/workspaces/:workspace/users/:id',
   summary: 'Returns an end-user.',
   scope: 'workspace_admin',
+  key: 'users:read',
   status: 200,
   response: userResponse,
   handle: ({ deps, target, params }) => getUser(deps, target.workspace, params.id),
@@ -56,6 +58,7 @@ export const usersInvite = route({
   summary:
     'Mails a token by which somebody becomes an end-user. Earlier invitations of the address become invalid.',
   scope: 'workspace_admin',
+  key: 'users:write',
   body: object({ email: emailText }),
   status: 200,
   response: okResponse,
@@ -72,6 +75,7 @@ export const usersVerify = route({
   path: '/api/workspaces/:workspace/users/:id/verify',
   summary: 'Marks the email of an end-user as verified or not verified.',
   scope: 'workspace_admin',
+  key: 'users:write',
   body: object({ verified: boolean() }),
   status: 200,
   response: userResponse,
@@ -87,6 +91,7 @@ export const usersImpersonate = route({
   summary:
     'Issues a short access token of an end-user to an admin. It cannot change the account of the user.',
   scope: 'workspace_admin',
+  key: 'never',
   bodyMayBeEmpty: true,
   body: object({
     ttl_sec: described(
@@ -117,6 +122,7 @@ export const usersRemove = route({
   path: '/api/workspaces/:workspace/users/:id',
   summary: 'Deletes an end-user and revokes all tokens of that user at once.',
   scope: 'workspace_admin',
+  key: 'users:write',
   status: 200,
   response: okResponse,
   errors: ['conflict', ...hookErrors],

@@ -13,6 +13,7 @@ import { bypassesRules, type Principal } from '../scope.ts';
 import { callerMembersIn, membersOfGetRules } from './caller-members.ts';
 import { type CallerLookup, callerLookup, membersNeeded, visibleProfiles } from './callers.ts';
 import { compiledRule } from './compile.ts';
+import { type ReadableByKey, readableByKey, requireKeyAction } from './key-access.ts';
 
 /** A request to an action that has a rule. */
 export interface AccessRequest {
@@ -40,6 +41,8 @@ export interface Access {
   readonly action: Action;
   /** True for an admin of the app, whom no rule restricts. */
   readonly unbounded: boolean;
+  /** Set for an API key: whether it may read the records of a collection, to which a relation leads. */
+  readonly reads?: ReadableByKey;
   readonly request: Omit<RequestValues, 'body'>;
   /** The facts about the caller that were looked up for it, as text; undefined when none are needed. */
   readonly facts?: string;
@@ -72,6 +75,7 @@ export function admit(
   const { principal } = asking;
   const place = { workspace: target.app.workspace.id, app: target.app.id };
   if (bypassesRules(principal, place)) {
+    requireKeyAction(principal, action, target);
     return principal !== null && writesEmail(asking)
       ? admitAdmin(deps, { action, asking, principal })
       : accessOf(action, asking, principal, true);
@@ -113,7 +117,7 @@ async function admitAdmin(
   { databases, callers = callerLookup(databases) }: AccessDeps,
   { action, asking, principal }: Admission,
 ): Promise<Access> {
-  const email = await callers.ofAdmin(principal.id);
+  const email = await callers.ofAdmin(principal.key?.maker.id ?? principal.id);
   return accessOf(action, asking, { id: principal.id, role: principal.role, email }, true);
 }
 
@@ -156,12 +160,14 @@ function writesEmail({ query }: AccessRequest): boolean {
 
 function accessOf(
   action: Action,
-  { now, query }: AccessRequest,
+  { now, query, principal: caller }: AccessRequest,
   principal: RequestPrincipal | null,
   unbounded: boolean,
 ): Access {
   const auth = principal === null ? null : authOf(principal);
-  return { action, unbounded, request: { now: now.getTime(), auth, method: methods[action], query } };
+  const request = { now: now.getTime(), auth, method: methods[action], query };
+  const reads = readableByKey(caller);
+  return { action, unbounded, request, ...reads && { reads } };
 }
 
 /** Leaves out what the principal lacks: a member that is there, but undefined, would be null. */

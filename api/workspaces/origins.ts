@@ -11,6 +11,7 @@ import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail, failValidation } from '../errors.ts';
 import { canonicalOrigin } from '../http/hosts/origins.ts';
+import { levelOf } from '../scope.ts';
 import { failNoWorkspace } from '../target.ts';
 
 /** Returns the origins of a workspace. Throws `404 workspace_not_found`. */
@@ -33,7 +34,7 @@ export async function setOrigins(
 ): Promise<string[]> {
   const { id } = workspace;
   const next = checkedOrigins(origins);
-  const isMaster = caller.principal.role === 'master_admin';
+  const isMaster = levelOf(caller.principal) === 'master_admin';
   const patterns = await deps.policies.set('cors.origins', { workspace: id });
   await deps.databases.control.transaction(async (sql) => {
     const before = await lockWorkspaceOrigins(sql, workspace) ?? failNoWorkspace(id);

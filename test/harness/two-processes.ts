@@ -11,6 +11,7 @@ export interface Carried {
 
 /** A server of two processes with an app in it. */
 export interface Pair {
+  url: string;
   /** `/api/workspaces/acme/apps/shop` */
   app: string;
   /** Those of its collection `notes`. */
@@ -69,5 +70,6 @@ export async function openPair(): Promise<Pair> {
   const app = '/api/workspaces/acme/apps/shop';
   const schema = { id: 'notes', fields: [{ name: 'title', kind: 'text' }] };
   expectOk(await ask('POST', `${app}/collections`, { schema }));
-  return { app, records: `${app}/collections/notes/records`, ask, stop: () => server.stop() };
+  const records = `${app}/collections/notes/records`;
+  return { url: server.url, app, records, ask, stop: () => server.stop() };
 }

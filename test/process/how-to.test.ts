@@ -33,6 +33,7 @@ const pages: Readonly<Record<string, readonly string[]>> = {
   'docs/how-to/files.md': ['conflict', 'payload_too_large', 'unauthorized', 'unauthorized'],
   'docs/how-to/policies.md': ['conflict', 'policy_violation', 'validation', 'quota_exceeded'],
   'docs/how-to/audit.md': ['conflict', 'bad_credentials'],
+  'docs/how-to/api-keys.md': ['conflict', 'forbidden', 'unauthorized'],
   'docs/how-to/send-mail.md': ['conflict'],
 };
 

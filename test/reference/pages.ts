@@ -1,8 +1,9 @@
 // The pages of docs/reference that are made from the code, so that they cannot say anything else.
 import { errorCodes, fieldErrorCodes } from '../../api/errors.ts';
+import { keyScopes } from '../../api/contract/key-scopes.ts';
 import { describeApi } from '../../api/contract/openapi.ts';
 import { routeErrors } from '../../api/contract/route-errors.ts';
-import { whoMayCall } from '../../api/contract/route-traits.ts';
+import { keyNeeds, whoMayCall } from '../../api/contract/route-traits.ts';
 import type { AnyRoute } from '../../api/contract/route.ts';
 import { routes } from '../../api/routes/index.ts';
 import { environmentName, flagName, settingsByKey } from '../../supervisor/config.ts';
@@ -18,6 +19,7 @@ export function pages(): Page[] {
   return [
     { path: 'docs/reference/openapi.json', text: `${JSON.stringify(describeApi(routes), null, 2)}\n` },
     { path: 'docs/reference/errors.md', text: errorsPage() },
+    { path: 'docs/reference/api-keys.md', text: keysPage() },
     { path: 'docs/reference/routes.md', text: routesPage(routes) },
     { path: 'docs/reference/configuration.md', text: configurationPage() },
   ];
@@ -82,6 +84,7 @@ function routesPage(all: readonly AnyRoute[]): string {
     `\`${route.method} ${route.path}\``,
     route.summary,
     whoMayCall(route),
+    keyNeeds(route) ?? '',
     String(route.status),
     routeErrors(route).filter((code) => !everywhere.has(code)).map((code) => `\`${code}\``).join(' '),
   ]);
@@ -92,11 +95,41 @@ function routesPage(all: readonly AnyRoute[]): string {
     'The server decides who may call a route from the access token alone, before it reads anything from the database. “Or',
     'above” follows this order: app admin, workspace admin, master admin.',
     '',
+    'An [API key](api-keys.md) counts as an admin of its level, and needs the scope that the column *API keys* names.',
+    '',
     `Almost every route can also return these errors, so the table does not repeat them: ${
       listOf([...everywhere])
     }.`,
     '',
-    ...table(['route', 'what it does', 'callers', 'status', 'further errors'], rows),
+    ...table(['route', 'what it does', 'callers', 'API keys', 'status', 'further errors'], rows),
+  ]);
+}
+
+function keysPage(): string {
+  const rows = Object.entries(keyScopes).map(([name, { lowest, narrowest, allows }]) => [
+    `\`${name}\``,
+    `${allows.replace(/^./, (first) => first.toUpperCase())}.`,
+    lowest === 'app' ? 'all' : lowest === 'workspace' ? 'workspace, server' : 'server',
+    narrowest,
+  ]);
+  return page('API keys', [
+    'A key is the bearer token of a program. [Give a program a key](../how-to/api-keys.md) shows how to make one.',
+    '',
+    'A key belongs to a level: the server (`/api/keys`), a workspace (`…/keys`) or an app (`…/apps/:app/keys`). There it counts',
+    'as an admin of that level, as far as its scopes go. It never signs in, makes keys or admins, acts as a user, or changes',
+    'passwords and second factors.',
+    '',
+    'The column *narrowed to* says how far a scope can be restricted: `scope@path`, where the path begins below the level of',
+    'the key. With a key of the server, `records:read@shop/blog/posts` reads one collection; with a key of the workspace',
+    '`shop` the same is `records:read@blog/posts`, with a key of its app `blog` `records:read@posts`.',
+    '',
+    ...table(['scope', 'allows to', 'keys of', 'narrowed to'], rows),
+    '',
+    'A key with `records:read` for some collections follows no relation to others: `expand` leaves them out, and a filter that',
+    'asks for them gets `403 forbidden`. The [routes](routes.md) name the scope of each.',
+    '',
+    'In hooks, `e.auth.role` is `api_key`, `e.auth.id` the id of the key, and `e.auth.maker` its admin. In filters,',
+    "`@request.auth.role = 'api_key'` is true. Each key has a rate limit of its own, of the size of that of an address.",
   ]);
 }
 

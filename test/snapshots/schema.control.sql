@@ -16,6 +16,24 @@ table admins
   constraint admins_workspace_email_ascii UNIQUE (workspace, email_ascii)
   constraint admins_workspace_fkey FOREIGN KEY (workspace) REFERENCES control.workspaces(id) ON DELETE CASCADE
 
+table api_keys
+  id uuid not null
+  name text not null
+  secret_hash bytea not null
+  workspace text
+  app text
+  scopes text[] not null
+  maker uuid not null
+  created_at timestamp with time zone not null
+  expires_at timestamp with time zone
+  last_used_at timestamp with time zone
+  CREATE INDEX api_keys_maker ON control.api_keys USING btree (maker)
+  CREATE INDEX api_keys_place ON control.api_keys USING btree (workspace, app, id)
+  constraint api_keys_pkey PRIMARY KEY (id)
+  constraint api_keys_place CHECK (((app IS NULL) OR (workspace IS NOT NULL)))
+  constraint api_keys_secret_hash UNIQUE (secret_hash)
+  constraint api_keys_workspace_fkey FOREIGN KEY (workspace) REFERENCES control.workspaces(id) ON DELETE CASCADE
+
 table audit_checkpoints
   seq bigint not null
   hash bytea not null

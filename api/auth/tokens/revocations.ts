@@ -10,7 +10,7 @@ import {
   type RevocationScope,
 } from '../../../storage/control/revocations.ts';
 import { logFailure, type Observe } from '../../logging/events.ts';
-import type { Principal, Role } from '../../scope.ts';
+import type { CallerRole, Principal } from '../../scope.ts';
 import type { IssuedToken } from './claims.ts';
 
 interface RevocationsOptions {
@@ -204,7 +204,7 @@ export class Revocations {
   }
 }
 
-function readRole(name: string, otherwise: Role): Role {
+function readRole(name: string, otherwise: CallerRole): CallerRole {
   return name === 'workspace_admin' || name === 'app_admin' ? name : otherwise;
 }
 

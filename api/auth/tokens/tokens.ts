@@ -25,6 +25,8 @@ interface TokensOptions {
   legacySecret: string;
   keys: SigningKeys;
   revocations: Revocations;
+  /** The current rights of an API key. */
+  currentKey?: (key: Principal) => Principal | undefined;
   /** Milliseconds since 1970. */
   now: () => number;
 }
@@ -74,6 +76,7 @@ export class Tokens implements AccessTokens {
   }
 
   current(principal: Principal): Principal | undefined {
+    if (principal.key !== undefined) return this.#options.currentKey?.(principal);
     const token = this.#issued.get(principal);
     return token === undefined ? undefined : this.#options.revocations.judge(token);
   }

@@ -15,7 +15,7 @@ import { decideEarly, fold } from '../../../storage/app/filter/fold.ts';
 import type { Restriction } from '../../../storage/app/records/restriction.ts';
 import { WorkBudget } from '../../../storage/app/filter/work-budget.ts';
 import { type Access, rulePredicate } from '../../rules/access.ts';
-import { type CanSee, canSeeCheck, relatedGuard } from '../../rules/related.ts';
+import { type CanSee, canSeeCheck, relatedGuard, requireReachable } from '../../rules/related.ts';
 import { compileCallerFilter, refuseCostly } from '../../rules/caller-filter.ts';
 import { compiledRule, mentionsNow, requestMembers } from '../../rules/compile.ts';
 import type { AuthorizedView } from '../ports.ts';
@@ -133,6 +133,7 @@ function checkOfRule(target: Target, access: Access): Check | undefined {
 function checkOfFilter(target: Target, access: Access, filter: string): Check {
   const { app, collection } = target;
   const condition = compileCallerFilter(app, collection, filter);
+  requireReachable(access, app, condition);
   const parts = relatedParts(condition);
   const canSee = canSeeCheck(access, app);
   if (canSee !== undefined) refuseCostly(app, condition);

@@ -1,4 +1,5 @@
 // Checks WebSocket upgrade requests: limits, token, scope, existence.
+import { requireKeyScope } from '../../contract/key-scopes.ts';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -84,6 +85,7 @@ export async function admitUpgrade(request: IncomingMessage, ports: UpgradePorts
   const principal = await identify(request, ports);
   const verdict = decideScope('anyone', principal, { workspace, app });
   if (verdict !== 'allow') fail('forbidden', 'this token does not allow that');
+  requireKeyScope(principal, 'records:read', { workspace, app });
   await ports.requireApp({ workspace, app });
   // The filter comes with each subscription.
   const { filter: _filter, ...query } = queryParameters(

@@ -30,7 +30,8 @@ const zero = 0x30;
 /** The form that most programs send, that of `toISOString`. */
 const canonical = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-function readInstant(value: unknown): ParsedValue {
+/** Reads an instant; the value of the result is its text in UTC with milliseconds. */
+export function readInstant(value: unknown): ParsedValue {
   return typeof value === 'string' && canonical.test(value) && isInstant(value)
     ? { value }
     : readAnyInstant(value);
