@@ -38,7 +38,7 @@ it('a form puts its files into the bucket, and none when its record is refused',
   };
   const refused = await send('');
   expect([refused.status, expectOk(await store.master.get(`${app}/files`)).total_items]).toEqual([400, 0]);
-  const { id } = await (await send('one')).json();
+  const { id } = JSON.parse(await (await send('one')).text());
   const { expand } = expectOk(await store.master.get(`${app}/collections/scans/records/${id}?expand=scan`));
   const bytes = await fetch(server.url + expand.scan.url);
   expect(await bytes.text()).toBe(content);
