@@ -47,6 +47,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (response.status !== 201) throw new Error(`setup answered ${response.status}: ${await response.text()}`);
   project.provide('server', { url: server.url, dataDir: server.dataDir, masterPassword });
   return async () => {
+    // A process of it that ended meanwhile would explain what tests could not reach.
+    const warnings = server.output.filter((line) => /"level":"(warn|error)","part":"supervisor"/.test(line));
+    for (const line of warnings) console.warn(line);
     await server.stop();
     await storage.stop();
     await removeTemplate();
