@@ -25,12 +25,25 @@ export const keyScopes = {
   'records:write': {
     lowest: 'app',
     narrowest: 'collection',
-    allows: 'create, update, delete and import records; responses show what was written',
+    allows:
+      'create, update, delete and import records. A response shows the whole record, also where nothing of it was changed',
   },
-  'files:read': { lowest: 'app', narrowest: 'app', allows: 'list and read all files, make links to them' },
-  'files:write': { lowest: 'app', narrowest: 'app', allows: 'upload and delete files' },
+  'files:read': {
+    lowest: 'app',
+    narrowest: 'app',
+    allows: 'list and read all files, make links to them, expand them in records',
+  },
+  'files:write': {
+    lowest: 'app',
+    narrowest: 'app',
+    allows: 'upload and delete files, also by the forms of records',
+  },
   'definition:read': { lowest: 'app', narrowest: 'app', allows: 'read collections and access rules' },
-  'definition:write': { lowest: 'app', narrowest: 'app', allows: 'change collections and access rules' },
+  'definition:write': {
+    lowest: 'app',
+    narrowest: 'app',
+    allows: 'change collections and access rules. Who may do so can open all records to everybody',
+  },
   'hooks:read': { lowest: 'app', narrowest: 'app', allows: 'read hook files, logs, status and types' },
   'hooks:write': {
     lowest: 'app',

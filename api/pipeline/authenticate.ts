@@ -58,10 +58,10 @@ export function authenticate(
 }
 
 /** Finds the principal of an API key. Throws `401 unauthorized`, `429 too_many_requests`. */
-async function authenticateKey(
+export async function authenticateKey(
   secret: string,
   { now }: Pick<RequestInfo, 'now'>,
-  { apiKeys, limitKey }: Authenticator,
+  { apiKeys, limitKey }: Pick<Authenticator, 'apiKeys' | 'limitKey'>,
 ): Promise<Principal> {
   const principal = await apiKeys.find(secret);
   const seconds = limitKey(principal.id, now.getTime());

@@ -11,7 +11,7 @@ import { findTarget } from '../target.ts';
 import { quotaLimit } from '../usage/quota.ts';
 import { isKeySecret } from '../auth/keys/secret.ts';
 import { cookieName } from '../auth/sessions/cookies.ts';
-import { authenticateCookie } from './authenticate.ts';
+import { authenticateCookie, authenticateKey } from './authenticate.ts';
 import { requireOwnRoute } from './authorize.ts';
 import { defaultHeaders, type RequestGuards } from './guards.ts';
 import { rateLimitError } from './rate-limit.ts';
@@ -22,7 +22,8 @@ const realtimePath = '/api/workspaces/:workspace/apps/:app/realtime';
 
 /** Makes the WebSockets of one process. */
 export function createWebSockets(deps: Deps, guards: RequestGuards): WebSockets {
-  const { config, definitions, tokens, apiKeys, realtime } = deps;
+  const { config, definitions, tokens, realtime } = deps;
+  const { authenticator } = guards;
   const upgrades = new Upgrades(deps);
   const at = (request: IncomingMessage) => ({ deps, appHost: deps.hosts.appOf(request.headers.host) });
   const addressOf = (request: IncomingMessage) => clientAddressOf(request, config.http.trust_proxy);
@@ -47,11 +48,11 @@ export function createWebSockets(deps: Deps, guards: RequestGuards): WebSockets 
       addressOf: (request) => networkOf(addressOf(request)),
       authenticate: async (token) => {
         await guards.cacheSync.untilFresh();
-        if (isKeySecret(token)) return await apiKeys.find(token);
+        if (isKeySecret(token)) return await authenticateKey(token, { now: deps.now() }, authenticator);
         return tokens.verifyCached(token) ?? tokens.verify(token);
       },
       authenticateCookie: (cookie, request) =>
-        authenticateCookie({ cookie, appHost: at(request).appHost }, guards.authenticator),
+        authenticateCookie({ cookie, appHost: at(request).appHost }, authenticator),
       requireOwn: (request, place) =>
         void requireOwnRoute(at(request).appHost, { path: realtimePath }, { ...place }),
       requireApp: async ({ workspace, app }) => {

@@ -13,7 +13,7 @@ import { bypassesRules, type Principal } from '../scope.ts';
 import { callerMembersIn, membersOfGetRules } from './caller-members.ts';
 import { type CallerLookup, callerLookup, membersNeeded, visibleProfiles } from './callers.ts';
 import { compiledRule } from './compile.ts';
-import { type ReadableByKey, readableByKey, requireKeyAction } from './key-access.ts';
+import { type KeyReads, readsOfKey, requireKeyAction } from './key-access.ts';
 
 /** A request to an action that has a rule. */
 export interface AccessRequest {
@@ -37,12 +37,10 @@ export interface AccessDeps {
 }
 
 /** A request that a rule has admitted so far. */
-export interface Access {
+export interface Access extends KeyReads {
   readonly action: Action;
   /** True for an admin of the app, whom no rule restricts. */
   readonly unbounded: boolean;
-  /** Set for an API key: whether it may read the records of a collection, to which a relation leads. */
-  readonly reads?: ReadableByKey;
   readonly request: Omit<RequestValues, 'body'>;
   /** The facts about the caller that were looked up for it, as text; undefined when none are needed. */
   readonly facts?: string;
@@ -166,8 +164,7 @@ function accessOf(
 ): Access {
   const auth = principal === null ? null : authOf(principal);
   const request = { now: now.getTime(), auth, method: methods[action], query };
-  const reads = readableByKey(caller);
-  return { action, unbounded, request, ...reads && { reads } };
+  return { action, unbounded, request, ...readsOfKey(caller) };
 }
 
 /** Leaves out what the principal lacks: a member that is there, but undefined, would be null. */

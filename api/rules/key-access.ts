@@ -27,10 +27,21 @@ export function requireKeyAction(
 /** True for the collections, by id, whose records a key may read. */
 export type ReadableByKey = (app: AppDefinition, collection: string) => boolean;
 
-/** The collections that a key may read; undefined for callers without one. */
-export function readableByKey(principal: Principal | null): ReadableByKey | undefined {
+/** What an API key may read besides the records that are asked for. */
+export interface KeyReads {
+  /** Set for an API key: whether it may read the records of a collection, to which a relation leads. */
+  readonly reads?: ReadableByKey;
+  /** Set for an API key: whether it may read the files of an app, to which fields of records lead. */
+  readonly readsFiles?: (app: AppDefinition) => boolean;
+}
+
+/** What a key may read; nothing is set for callers without one. */
+export function readsOfKey(principal: Principal | null): KeyReads {
   const grants = principal?.key?.grants;
-  return grants &&
-    (({ workspace, id }, collection) =>
-      hasKeyScope(grants, 'records:read', { workspace: workspace.id, app: id, collection }));
+  if (grants === undefined) return {};
+  const within = ({ workspace, id }: AppDefinition) => ({ workspace: workspace.id, app: id });
+  return {
+    reads: (app, collection) => hasKeyScope(grants, 'records:read', { ...within(app), collection }),
+    readsFiles: (app) => hasKeyScope(grants, 'files:read', within(app)),
+  };
 }

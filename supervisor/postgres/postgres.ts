@@ -62,6 +62,13 @@ const readyTimeoutMs = 600_000;
 const stopTimeoutMs = 120_000;
 const readyPollMs = 5;
 
+/**
+ * The memory of one of PostgreSQL's processes, its part of the shared memory not counted (RLIMIT_DATA,
+ * https://man7.org/linux/man-pages/man2/setrlimit.2.html). A query of a tenant may make values of 1 GB, a few at a time: with
+ * this it fails for want of memory, and the kernel does not end the server of all.
+ */
+const maxProcessKib = 512 * 1024;
+
 /** Prepares the cluster, which is made if there is none. Throws `StartRefused`. */
 export async function preparePostgres(options: PostgresOptions): Promise<Postgres> {
   return await prepare(options).catch((error: unknown) => {
@@ -186,9 +193,13 @@ function supervise(start: Start): Child {
 async function postmaster({ options, binaries, runAs, paths }: Start): Promise<Command> {
   await endOrphans(paths.data);
   await removeStalePid(paths.data);
+  const server = [
+    binaries.postgres,
+    ...['-D', paths.data, '-c', `config_file=${join(paths.config, 'postgresql.conf')}`],
+  ];
   const command = runAs({
-    file: binaries.postgres,
-    args: ['-D', paths.data, '-c', `config_file=${join(paths.config, 'postgresql.conf')}`],
+    file: 'sh',
+    args: ['-c', `ulimit -d ${maxProcessKib}; exec "$@"`, 'sh', ...server],
     env: { PATH: options.path, LC_ALL: 'C', TZ: 'UTC', ...binaries.env },
     onLine: options.onLine,
   });

@@ -65,7 +65,7 @@ describe('lines of the log', () => {
     const observe = logObserver({ level: 'info', format: 'json', now, descriptor });
     const facts: LogEvent[] = [
       { ...done, workspace: 'a"b\\c\n{"level":"x"}' },
-      { ...done, impersonator: 'a"b\\c\n' },
+      { ...done, workspace: 'acme', impersonator: 'a"b\\c\n' },
       { type: 'request_failed', request_id: 'r', error: 'line\nbreak "quoted"' },
     ];
     const lines = await linesOf(observe, facts);

@@ -2,6 +2,7 @@
 import { fileFault } from '../../../storage/app/fields/file.ts';
 import type { StoredRecord } from '../../../storage/app/records/plan.ts';
 import type { Field } from '../../../storage/definition.ts';
+import { requireKeyScope } from '../../contract/key-scopes.ts';
 import type { FormStream } from '../../contract/route.ts';
 import type { Deps } from '../../deps.ts';
 import { ApiError, fail } from '../../errors.ts';
@@ -81,7 +82,8 @@ async function readForm(
   uploaded: Set<string>,
 ): Promise<RecordInput> {
   requireUncoded(form.header('content-encoding'));
-  const values = new FormValues(target.collection);
+  const { app, collection } = target;
+  const values = new FormValues(collection);
   const readText = textReader(form);
   for await (const part of readParts(form.bytes, readBoundary(form.header('content-type')))) {
     if (part.filename === undefined) {
@@ -89,13 +91,14 @@ async function readForm(
       continue;
     }
     const field = values.fileField(part.name);
+    requireKeyScope(caller.principal, 'files:write', { workspace: app.workspace.id, app: app.id });
     const bytes = await begun(part);
     // Browsers send this for an input in which no file was chosen.
     if (bytes === undefined) continue;
     if (uploaded.size === maxFiles) fail('payload_too_large', `a form may have at most ${maxFiles} files`);
     const mime = mediaTypeOf(part);
     refuseUnfit(field, part.name, { size: 0, type: mime });
-    const { id } = await upload(deps, target.app, {
+    const { id } = await upload(deps, app, {
       filename: safeFilename(part.filename),
       mime,
       uploadedBy: caller.principal === null ? null : uploader(caller.principal),

@@ -26,6 +26,8 @@ export interface RegisteredVersion extends FileVersion {
 export interface LoadedVersion extends RegisteredVersion {
   /** When it loaded first. */
   readonly loadedAt: Date;
+  /** False where there was no room for its source: it cannot run again, and what it registered is refused while nothing does. */
+  readonly hasSource: boolean;
 }
 
 /** What a load has found out. */
@@ -61,12 +63,13 @@ export async function readVersions(
 
 /** None for one that was replaced while it was read: by another load, which is followed by one here. */
 function toLoadedVersion(
-  { filename: file, sha256, registrations, loaded_at: loadedAt }: HookVersion,
+  { filename: file, sha256, registrations, loaded_at: loadedAt, has_source }: HookVersion,
   source: string | undefined,
 ): LoadedVersion[] {
-  if (source === undefined || digest(source) !== sha256) return [];
+  const hasSource = source !== undefined && digest(source) === sha256;
+  if (has_source && !hasSource) return [];
   const registered: FileRegistrations = JSON.parse(registrations);
-  return [{ file, source, sha256, registrations: registered, loadedAt }];
+  return [{ file, source: source ?? '', sha256, registrations: registered, loadedAt, hasSource }];
 }
 
 /** An app, and what its last load has found out until that is stored. */

@@ -86,9 +86,10 @@ async function findBetter(
 ): Promise<Attempt> {
   let best = first;
   const missing = missingFrom(first, versions);
-  const mixed = [...first.running, ...missing].sort((a, b) => a.file < b.file ? -1 : 1);
+  const hasSource = (version: LoadedVersion) => version.hasSource;
+  const mixed = [...first.running, ...missing.filter(hasSource)].sort((a, b) => a.file < b.file ? -1 : 1);
   const tried = new Set([printOf(files)]);
-  for (const candidate of [mixed, versions]) {
+  for (const candidate of [mixed, versions.filter(hasSource)]) {
     const print = printOf(candidate);
     if (missingFrom(best, versions).length === 0 || tried.has(print)) continue;
     tried.add(print);

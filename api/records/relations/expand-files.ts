@@ -63,6 +63,7 @@ async function findReadable(
   { access, room, ids }: { access: Access; room: RowBudget; ids: ReadonlySet<string> },
 ): Promise<FileRow[]> {
   const { connection, policies, target: { app } } = scope;
+  if (access.readsFiles?.(app) === false) return [];
   const files = await connection.run((sql) => findFiles(sql, app.schema, [...ids]));
   if (access.unbounded) return files;
   const readers = await fileReaders({ app, policies });

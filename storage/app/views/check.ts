@@ -60,7 +60,7 @@ async function checkRelations(
     from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = any(${
     idsOf(parts.relations)
   }::text::oid[])`;
-  const found = rows.filter(({ name }) => name !== view.collection);
+  const found = rows.filter(({ name, schema }) => name !== view.collection || schema !== view.schema);
   for (const { name, schema } of found) {
     if (schema === view.schema && readable.has(name)) continue;
     const shown = schema === view.schema || schema === 'pg_catalog' ? name : `${schema}.${name}`;

@@ -1,6 +1,7 @@
 // Keys and records: a key for some collections reads no others, whichever way it asks.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { as, type Caller, expectOk, serverUrl } from '../../../harness/api.ts';
+import { expectError } from '../../../harness/expectations.ts';
 import { type Scenario, scenario, title, titlesOf } from '../../../harness/scenario.ts';
 import { openSocket } from '../../realtime/socket-client.ts';
 import { openEvents } from '../../realtime/event-client.ts';
@@ -49,11 +50,11 @@ describe('a key for one collection', () => {
     expect(statuses.map(({ status }) => status)).toEqual(statuses.map(() => 403));
     const batch = await narrow.post(`${app.app.path}/batch`, {
       requests: [
-        { method: 'POST', path: 'collections/posts/records', body: { title: 'rolled back' } },
-        { method: 'PATCH', path: `collections/secrets/records/${secretId}`, body: { title: 'x' } },
+        { method: 'POST', collection: 'posts', body: { title: 'rolled back' } },
+        { method: 'PATCH', collection: 'secrets', id: secretId, body: { title: 'x' } },
       ],
     });
-    expect(batch.status).toBeGreaterThanOrEqual(400);
+    expectError(batch, 403, 'forbidden');
     expect(titlesOf(await app.admin.get(secrets))).toEqual(['hidden']);
     expect(titlesOf(await app.admin.get(posts))).toEqual(['shown']);
   });
@@ -107,6 +108,29 @@ describe('a key that only writes', () => {
     expect(made.fields.title).toBe('w');
     expect(JSON.stringify(made)).not.toContain('hidden');
     expectOk(await writer.delete(`${posts}/${made.id}`));
+  });
+});
+
+describe('a key without the scopes of files', () => {
+  it('neither gets links to the files of records, nor sends files by form', async () => {
+    const scans = await app.define('scans', [title, { name: 'scan', kind: 'file' }]);
+    const form = (by: Caller) => {
+      const body = new FormData();
+      body.set('title', 'a scan');
+      body.set('scan', new File(['bytes'], 'scan.txt', { type: 'text/plain' }));
+      const headers = { Authorization: `Bearer ${by.token}` };
+      return fetch(`${serverUrl()}${scans}`, { method: 'POST', headers, body });
+    };
+    const [records, all] = [
+      await key(['records:read', 'records:write']),
+      await key(['records:read', 'records:write', 'files:read', 'files:write']),
+    ];
+    expect((await form(records)).status).toBe(403);
+    expect((await form(all)).status).toBe(201);
+    const expanded = async (by: Caller) =>
+      expectOk(await by.get(`${scans}?expand=scan`)).items.map(({ expand }: { expand: unknown }) => expand);
+    expect(await expanded(records)).toEqual([{ scan: null }]);
+    expect(await expanded(all)).toEqual([{ scan: expect.objectContaining({ filename: 'scan.txt' }) }]);
   });
 });
 
