@@ -77,7 +77,7 @@ function secret(kind: SettingKind<string>, doc: string): Setting<string> {
 
 /** The settings. Their keys are those of the configuration file. */
 export const settings: SettingsOf<Config> = {
-  data_dir: row(notEmpty, './data', 'Directory of everything that the server stores, with a `.gitignore`.'),
+  data_dir: row(notEmpty, './data', 'Directory of all that is stored, with a `.gitignore`, no links out.'),
   http: {
     host: row(hostName, '127.0.0.1', 'Address to listen on.'),
     port: row(integerKind(0, 65_535), 8080, 'Port to listen on. 0 takes any free one and prints it.'),

@@ -198,7 +198,7 @@ async function postmaster({ options, binaries, runAs, paths }: Start): Promise<C
     ...['-D', paths.data, '-c', `config_file=${join(paths.config, 'postgresql.conf')}`],
   ];
   const command = runAs({
-    file: 'sh',
+    file: '/bin/sh',
     args: ['-c', `ulimit -d ${maxProcessKib}; exec "$@"`, 'sh', ...server],
     env: { PATH: options.path, LC_ALL: 'C', TZ: 'UTC', ...binaries.env },
     onLine: options.onLine,

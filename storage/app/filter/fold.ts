@@ -4,12 +4,12 @@ import type {
   Comparison,
   Condition,
   NowTerm,
-  Reach,
   RequestTerm,
   Term,
   Truth,
   ValueTerm,
 } from './condition.ts';
+import { findOpen, type Reduced } from './reduced.ts';
 import { comparedAs, operators } from './operators/operators.ts';
 import type { WorkBudget } from './work-budget.ts';
 import { decideComparison, isUnknown, readRequest, type Requested, type RequestValues } from './request.ts';
@@ -25,21 +25,6 @@ export type Test =
     negated: boolean;
   }
   | { kind: 'empty'; term: ColumnTerm; negated: boolean };
-
-/** A condition in which only tests are negated, and what is unknown does not pass. */
-export type Reduced<Rest> =
-  | { kind: 'constant'; passes: boolean }
-  | { kind: 'and' | 'or'; parts: readonly Reduced<Rest>[] }
-  | Some<Rest>
-  | Rest;
-
-/** True when one of the related records passes the part; negated, when all of them do. */
-export interface Some<Rest> {
-  kind: 'some';
-  reach: Reach;
-  part: Reduced<Rest>;
-  negated: boolean;
-}
 
 /** The rest of a condition, for one request. */
 export type Residue = Reduced<Test>;
@@ -151,7 +136,11 @@ function reduceSome<Rest extends { kind: string }>(
     // Passed by no record, or, negated, by all there may be: none has to be looked for.
     if (reduced.passes === negated) return reduced;
     // Unknown of every record, it is unknown also where there is none, or whoever the request lacks would pass.
-    if (negated && fails(reduce(part, false, foldTest))) return reduced;
+    const plain = negated ? reduce(part, false, foldTest) : reduced;
+    if (negated && fails(plain)) return reduced;
+    // Whether it is that may be for the body to say, although nothing of the part itself is.
+    const open = findOpen(plain);
+    if (open !== undefined) return { kind: 'some', reach, part: open, negated };
   }
   return { kind: 'some', reach, part: reduced, negated };
 }

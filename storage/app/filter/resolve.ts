@@ -123,7 +123,7 @@ function withoutOrder(operator: Operator, path: Path, items: ScopedOperand | und
   }`;
   const hint = items === undefined
     ? `: ask for one of them, as in ${path.names.slice(0, -1).join('.')}(${path.names.at(-1)} ${operator} …)`
-    : '';
+    : ': one of them is compared by "=", "!=", "~" and in';
   return new FilterError(
     'parse_error',
     `${many}, which ${quoted(operator)} does not compare${hint}`,

@@ -77,19 +77,32 @@ const ways: Record<string, (text: () => string) => object> = {
   'verify-email/confirm': (text) => ({ token: text() }),
   'password-reset/request': (text) => ({ email: text() }),
   'password-reset/confirm': (text) => ({ token: text(), new_password: `${text()}12345678` }),
+  'invite/confirm': (text) => ({ token: text(), password: `${text()}12345678` }),
+  'totp/confirm': (text) => ({ code: text() }),
+  'totp/disable': (text) => ({ code: text() }),
   'oauth/peer/callback': (text) => ({ code: text(), state: text() }),
 };
 
 it.each(Object.entries(ways))(
   'auth.garbage: %s never answers with an error of the server',
   async (way, body) => {
+    const caller = way.startsWith('totp/') ? await ownUser(own) : as();
+    if (way === 'totp/confirm') expectOk(await caller.post(`${own.path}/auth/totp/enroll`));
     for (let round = 0; round < rounds; round++) {
       const sent = body(garbage);
-      const response = await as().post(`${own.path}/auth/${way}`, sent);
+      const response = await caller.post(`${own.path}/auth/${way}`, sent);
       expect([JSON.stringify(sent), response.status < 500]).toEqual([JSON.stringify(sent), true]);
     }
   },
 );
+
+it('auth.garbage: nor does the refresh of a master or an admin', async () => {
+  for (let round = 0; round < rounds; round++) {
+    const sent = { refresh_token: garbage() };
+    const { status } = await as().post('/_/auth/refresh', sent);
+    expect([JSON.stringify(sent), status < 500]).toEqual([JSON.stringify(sent), true]);
+  }
+});
 
 it('auth.garbage: a code that is none is refused like a wrong one, and counts', async () => {
   for (let round = 0; round < rounds / 8; round++) {

@@ -161,6 +161,16 @@ describe('a comparison that can never be true', () => {
       400,
       'parse_error',
     );
+    const labels = { name: 'labels', kind: 'select', options: ['a', 'b'], many: true };
+    await app.define('labelled', [title, meta, labels]);
+    for (const [filter, works] of [['meta = "tea"', 'name a place'], ['labels < "b"', 'compared by "="']]) {
+      const refused = await admin.put(`${app.collections}/labelled/access_rules/list`, {
+        template: 'filter',
+        filter,
+      });
+      expectError(refused, 400, 'parse_error');
+      expect(refused.body.message).toContain(works);
+    }
     await app.make(tagged, { title: 'a', meta: { tags: ['tea'] } });
     expect(expectOk(await as().get(`${tagged}?filter=meta.tags.0%20~%20"tea"`)).total_items).toBe(1);
   });

@@ -1,5 +1,6 @@
 // Conditions on many related records that pin these by an id, as `memberships_via_project(user = @request.auth.id)` does.
-import type { Some, Test } from '../fold.ts';
+import type { Test } from '../fold.ts';
+import type { Some } from '../reduced.ts';
 import { type GroupedResidue, type RelatedTests, testColumns } from './related-tests.ts';
 
 /**

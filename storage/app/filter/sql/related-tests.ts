@@ -1,6 +1,7 @@
 // Groups the tests of a residue that read the same related record, so that one subselect decides them.
 import { type ColumnTerm, isColumn } from '../condition.ts';
-import type { Reduced, Residue, Test } from '../fold.ts';
+import type { Residue, Test } from '../fold.ts';
+import type { Reduced } from '../reduced.ts';
 import { operators } from '../operators/operators.ts';
 
 /** A test of one related record, and its only column that is not the filtered record's own. */

@@ -3,7 +3,8 @@
 import { quoteIdentifier } from '../../../sql/quote.ts';
 import { qualified } from '../../tables.ts';
 import type { ColumnTerm, Reach } from '../condition.ts';
-import type { Residue, Some, Test } from '../fold.ts';
+import type { Residue, Test } from '../fold.ts';
+import type { Some } from '../reduced.ts';
 import type { FilterSource } from '../source.ts';
 import {
   countRelated,

@@ -5,13 +5,15 @@ import { startServer, type TestServer } from '../../../harness/server.ts';
 import { openStorefront } from '../../../harness/storefront.ts';
 
 const friend = 'https://friend.example';
+/** The origin of pages in an app of Capacitor's, on phones. */
+const phone = 'capacitor://localhost';
 const app = '/api/workspaces/acme/apps/shop';
 const source =
   `routerAdd('GET', '/total', () => new Response('x', { headers: { 'X-Total': '3', 'Cache-Control': 'public' } }));`;
 let server: TestServer;
 
 beforeAll(async () => {
-  server = await startServer({ config: { 'cors.allowed_origins': [friend] } });
+  server = await startServer({ config: { 'cors.allowed_origins': [friend, phone] } });
   const { master } = await openStorefront(server.url);
   expect(expectOk(await master.put(`${app}/hooks/a.js`, { source })).reload.errors).toEqual([]);
 });
@@ -24,6 +26,8 @@ async function readableBy(origin: string): Promise<string[]> {
 }
 
 it("shows the route's own headers to pages of allowed origins, besides the server's, and to no others", async () => {
-  expect(await readableBy(friend)).toEqual(expect.arrayContaining(['X-Request-Id', 'x-total']));
+  for (const allowed of [friend, phone]) {
+    expect(await readableBy(allowed)).toEqual(expect.arrayContaining(['X-Request-Id', 'x-total']));
+  }
   expect(await readableBy('https://foe.example')).toEqual([]);
 });

@@ -59,4 +59,9 @@ describe('isClosed', () => {
   ])('says of %s, before the body is read, that nothing of it is open: %s', (rule, closed) => {
     expect(isClosed(foldEarly(conditionOf(rule), asAda))).toBe(closed);
   });
+
+  it('says so only where the body cannot make known what is unknown of every related record', () => {
+    const rule = '!author.posts_via_author(!(@request.auth.id = @request.auth.id && @request.body.y = 1))';
+    expect(isClosed(foldEarly(conditionOf(rule), anonymous))).toBe(false);
+  });
 });
