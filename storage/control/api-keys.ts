@@ -95,7 +95,7 @@ export async function deleteAppKeys(sql: Sql, workspace: string, app: string): P
   return rows.map(({ id }) => id);
 }
 
-/** Removes the keys that a workspace or app admin may not have (any more), and returns their ids. */
+/** Removes the keys that a workspace or app admin may not have, and returns their ids. */
 export async function deleteKeysBeyond(
   sql: Sql,
   maker: string,

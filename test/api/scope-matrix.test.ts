@@ -1,8 +1,8 @@
 // Who may do what: every endpoint, asked by every kind of principal and with every kind of broken token.
-import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Announces, readDescription } from '../contract/described.ts';
 import { additions, type Endpoint, specified, type Who } from '../contract/endpoints.ts';
+import { filledPath } from '../contract/filled-path.ts';
 import {
   as,
   type Caller,
@@ -115,32 +115,13 @@ async function refreshToken(): Promise<string> {
   return String(session.refresh_token);
 }
 
-/** The path with real ids; what a DELETE would remove does not exist, so that asking changes nothing. */
-function fill({ method, path }: Endpoint): string {
-  const ids: Record<string, string> = {
-    workspace: own.id,
-    app: appId,
-    name: 'orders',
-    coll: 'orders',
-    id: randomUUID(),
-    field: 'password.length',
-  };
-  return path.replaceAll(
-    /:([a-z]+)/g,
-    (_match, name: string, at: number) =>
-      method === 'DELETE' && at + 1 + name.length === path.length && name !== 'id'
-        ? 'ghost'
-        : ids[name] ?? 'x',
-  );
-}
-
 /** `401`, `403`, or `passed`; or what is odd about the response, also that the description does not announce it. */
 async function ask(endpoint: Endpoint, token: string | undefined): Promise<string> {
   const { method } = endpoint;
   const body = endpoint.form === true ? '--x--' : endpoint.body;
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   if (endpoint.form === true) headers['Content-Type'] = 'multipart/form-data; boundary=x';
-  const response = await send(serverUrl() + fill(endpoint), {
+  const response = await send(serverUrl() + filledPath(endpoint, { workspace: own.id, app: appId }), {
     method,
     headers,
     ...(body === undefined ? {} : { body }),

@@ -69,7 +69,7 @@ export function wordsFunction(create: 'create' | 'create or replace', names: Sea
   }`;
 }
 
-/** Removes, batch by batch, the words that no record has any more. */
+/** Deletes the words that are in no record, in batches. */
 export function removeStaleWords(names: SearchNames): BuildStep {
   const { words } = names;
   const those = (limit: string) => `select word from ${words} where word >= $1::text order by word ${limit}`;

@@ -14,34 +14,15 @@ export interface QueryParts {
   valueFunctions: readonly number[];
 }
 
-const typeMembers = [
-  ...[
-    'vartype',
-    'consttype',
-    'paramtype',
-    'resulttype',
-    'funcresulttype',
-    'opresulttype',
-    'aggtype',
-    'wintype',
-  ],
-  ...[
-    'casetype',
-    'typeId',
-    'coalescetype',
-    'minmaxtype',
-    'array_typeid',
-    'element_typeid',
-    'refcontainertype',
-  ],
-  ...['refelemtype', 'refrestype', 'type'],
-];
+const typeMembers =
+  'vartype consttype paramtype resulttype funcresulttype opresulttype aggtype wintype casetype typeId ' +
+  'coalescetype minmaxtype array_typeid element_typeid refcontainertype refelemtype refrestype type';
 
 const patterns = {
   functions: /:(?:funcid|aggfnoid|winfnoid) (\d+)/g,
   operators: /:(?:opno|eqop|sortop) (\d+)/g,
   relations: /:relid (\d+)/g,
-  types: new RegExp(`:(?:${typeMembers.join('|')}) (\\d+)`, 'g'),
+  types: new RegExp(`:(?:${typeMembers.replaceAll(' ', '|')}) (\\d+)`, 'g'),
   valueFunctions: /\{SQLVALUEFUNCTION :op (\d+)/g,
 };
 

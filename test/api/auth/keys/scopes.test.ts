@@ -1,8 +1,8 @@
 // What a key of one scope may do: every endpoint, asked by a key of the server for each scope alone.
-import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { keyScopes } from '../../../../api/contract/key-scopes.ts';
 import { additions, type Endpoint, specified } from '../../../contract/endpoints.ts';
+import { filledPath } from '../../../contract/filled-path.ts';
 import { as, expectOk, type OwnWorkspace, ownWorkspace, send, serverUrl } from '../../../harness/api.ts';
 
 /** Written down by hand: the first pattern that matches `METHOD path` names the scope. The declarations have no say here. */
@@ -51,30 +51,12 @@ beforeAll(async () => {
   secrets = new Map(await Promise.all(made));
 });
 
-function fill({ method, path }: Endpoint): string {
-  const ids: Record<string, string> = {
-    workspace: own.id,
-    app: appId,
-    name: 'orders',
-    coll: 'orders',
-    id: randomUUID(),
-    field: 'password.length',
-  };
-  return path.replaceAll(
-    /:([a-z]+)/g,
-    (_match, name: string, at: number) =>
-      method === 'DELETE' && at + 1 + name.length === path.length && name !== 'id'
-        ? 'ghost'
-        : ids[name] ?? 'x',
-  );
-}
-
 async function passes(endpoint: Endpoint, secret: string): Promise<boolean> {
   const { method, body } = endpoint;
   const headers: Record<string, string> = { Authorization: `Bearer ${secret}` };
   if (endpoint.form === true) headers['Content-Type'] = 'multipart/form-data; boundary=x';
   const sent = endpoint.form === true ? '--x--' : body;
-  const response = await send(serverUrl() + fill(endpoint), {
+  const response = await send(serverUrl() + filledPath(endpoint, { workspace: own.id, app: appId }), {
     method,
     headers,
     ...(sent === undefined ? {} : { body: sent }),

@@ -113,7 +113,7 @@ describe('of a large collection, while two writers write', { timeout: 120_000 },
           `select word from ${searchNames(table).words} where word ~ '^[c-n]' order by 1`,
         )
       );
-    // A word that no record has any more is gone.
+    // Words that are in no record were deleted.
     expect((await words()).map(({ word }) => word).filter((word) => word.length > 5)).toEqual(['changed']);
     const second = await whileWritten(() => patch(searched, { language: 'english' }));
     expectOk(second.response);
