@@ -31,6 +31,8 @@ import { SpentShares } from './logging/spent-shares.ts';
 import { PolicyCache } from './policies/cache.ts';
 import { createGuards } from './pipeline/guards.ts';
 import { nodeListener } from './http/node-listener.ts';
+import { requestIdOf } from './http/request-info.ts';
+import { logRequestFailure } from './pipeline/request-log.ts';
 import { limitRequests } from './pipeline/limit-requests.ts';
 import { refreshSetup } from './pipeline/setup-gate.ts';
 import { createWebSockets } from './pipeline/upgrades.ts';
@@ -152,7 +154,10 @@ async function openHttp(
   const { http, api } = deps.config;
   const guards = createGuards(deps, cacheSync);
   const sockets = createWebSockets(deps, guards);
-  const listener = limitRequests(nodeListener(createHttpApp(deps, guards, routes)), deps, guards);
+  const app = nodeListener(createHttpApp(deps, guards, routes), {
+    onFailure: (request, error) => logRequestFailure(deps, { requestId: requestIdOf(request) }, error),
+  });
+  const listener = limitRequests(app, deps, guards);
   const server = await openServer(listener, {
     ...http,
     hosts: deps.hosts,

@@ -111,7 +111,7 @@ export const settings: SettingsOf<Config> = {
     keep_alive_ms: row(
       integerKind(1_000, 3_600_000),
       75_000,
-      'Time after which an idle connection is closed, in milliseconds. Longer than the idle timeout of a proxy or balancer in front.',
+      'Time that a client may keep an idle connection, in milliseconds; it is closed 15 s later. Longer than the idle timeout of a proxy or balancer in front.',
     ),
   },
   rate_limit: {

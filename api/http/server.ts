@@ -45,6 +45,11 @@ const maxHeadBytes = 65_536;
 /** The interval in which Node checks connections for timeouts. Its own 30 s would make up to 40 s of 10. */
 const timeoutCheckMs = 1_000;
 const idlePollMs = 50;
+/**
+ * An idle connection is closed so much later than its client was told. Otherwise a client that is busy for some seconds, or far
+ * away, sends a request on a connection that is just being closed, and cannot know whether it was served.
+ */
+const keepAliveBufferMs = 15_000;
 
 /** Opens the port. Throws `StartRefused` when it is taken; never chooses another port instead. */
 export async function openServer(handler: RequestListener, options: ListenOptions): Promise<OpenServer> {
@@ -56,6 +61,7 @@ export async function openServer(handler: RequestListener, options: ListenOption
   const server = await opening.catch((error: unknown) => refuse(error, options));
   server.headersTimeout = headersTimeoutMs;
   server.keepAliveTimeout = options.keep_alive_ms;
+  server.keepAliveTimeoutBuffer = keepAliveBufferMs;
   limitBodyTime(server);
   limitChunks(server);
   server.maxHeadersCount = maxHeaderLines;

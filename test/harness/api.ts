@@ -1,5 +1,6 @@
 // Callers of the shared server, and places of their own for test files.
 import { randomUUID } from 'node:crypto';
+import { inspect } from 'node:util';
 import { setTimeout as pause } from 'node:timers/promises';
 import { inject } from 'vitest';
 
@@ -41,7 +42,9 @@ export async function send(
     redirect: 'manual',
   }).catch((error: Error) => {
     // "fetch failed" alone says neither what was sent nor why there is no response.
-    throw new Error(`${method} ${url} has no response: ${error.cause}`, { cause: error });
+    throw new Error(`${method} ${url} has no response: ${inspect(error.cause, { breakLength: Infinity })}`, {
+      cause: error,
+    });
   });
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   // A stream has no end to wait for.

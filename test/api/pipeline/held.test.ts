@@ -126,7 +126,12 @@ it('a response that is not read is cut off', async () => {
     '/',
     () => new PreparedResponse({ status: 200, headers: [], body: 'x'.repeat(33_554_432) }),
   );
-  const http = createServer(nodeListener(app, 500)).listen(0, '127.0.0.1');
+  const http = createServer(
+    nodeListener(app, {
+      onFailure: (_request, error) => expect.unreachable(String(error)),
+      sendTimeoutMs: 500,
+    }),
+  ).listen(0, '127.0.0.1');
   await once(http, 'listening');
   const { port } = http.address() as AddressInfo;
   const closed = once(http, 'connection').then(([socket]) => once(socket, 'close'));
