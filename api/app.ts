@@ -1,15 +1,16 @@
 // The whole path of a request, step by step: from Node's request to the response.
-import type { H3, H3Event } from 'h3';
+import type { RequestListener } from 'node:http';
+import type { H3Event } from 'h3';
 import type { AppDefinition } from '../storage/definition.ts';
 import { type AnyRoute, RawResponse, type ResponseOverrides } from './contract/route.ts';
 import { canWait, countsForQuota } from './contract/route-traits.ts';
 import { explainFailure } from './deleted-tenant.ts';
 import type { Deps } from './deps.ts';
 import { failDisconnected } from './errors.ts';
-import type { BufferedResponse } from './http/node-listener.ts';
+import { type BufferedResponse, nodeListener } from './http/node-listener.ts';
 import { isFormType } from './http/multipart/part-headers.ts';
 import { openFileBytes } from './http/protection/memory-limit.ts';
-import { readRequestInfo, type RequestInfo } from './http/request-info.ts';
+import { readRequestInfo, requestIdOf, type RequestInfo } from './http/request-info.ts';
 import { bodyLength, renderBody } from './http/response-body.ts';
 import { mountRoutes, type RouteMatch } from './http/router.ts';
 import { authenticate, refuseForeignOrigin } from './pipeline/authenticate.ts';
@@ -27,7 +28,7 @@ import {
   startRawResponse,
 } from './pipeline/render.ts';
 import { createContext, formOf } from './pipeline/request-context.ts';
-import { logRequest, type RequestLog } from './pipeline/request-log.ts';
+import { logRequest, logRequestFailure, type RequestLog } from './pipeline/request-log.ts';
 import { requireReady } from './pipeline/setup-gate.ts';
 import { wantsWelcomePage, welcomePage } from './pipeline/welcome-page.ts';
 import { findTarget } from './target.ts';
@@ -38,10 +39,17 @@ interface Pipeline extends RequestGuards {
   deps: Deps;
 }
 
-/** Builds the app of a list of routes. */
-export function createHttpApp(deps: Deps, guards: RequestGuards, routes: readonly AnyRoute[]): H3 {
+/** Makes the listener that serves a list of routes. */
+export function serveRoutes(
+  deps: Deps,
+  guards: RequestGuards,
+  routes: readonly AnyRoute[],
+): RequestListener {
   const pipeline: Pipeline = { deps, ...guards };
-  return mountRoutes(routes, (event, match) => serve(pipeline, event, match));
+  const app = mountRoutes(routes, (event, match) => serve(pipeline, event, match));
+  return nodeListener(app, {
+    onFailure: (request, error) => logRequestFailure(deps, { requestId: requestIdOf(request) }, error),
+  });
 }
 
 /** Serves one request and logs it. Never throws. */

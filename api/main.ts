@@ -8,7 +8,7 @@ import { uuidV7Source } from '../storage/sql/ids.ts';
 import { readInitialized } from '../storage/control/server.ts';
 import { StartRefused } from '../storage/boot/start-refused.ts';
 import type { ApiStart, FromApi, ToApi } from '../supervisor/protocol.ts';
-import { createHttpApp } from './app.ts';
+import { serveRoutes } from './app.ts';
 import { createAudit } from './audit/build.ts';
 import { recordSandbox } from './audit/sandbox.ts';
 import { createAuth } from './auth/build.ts';
@@ -30,9 +30,6 @@ import { logFailure, logObserver } from './logging/events.ts';
 import { SpentShares } from './logging/spent-shares.ts';
 import { PolicyCache } from './policies/cache.ts';
 import { createGuards } from './pipeline/guards.ts';
-import { nodeListener } from './http/node-listener.ts';
-import { requestIdOf } from './http/request-info.ts';
-import { logRequestFailure } from './pipeline/request-log.ts';
 import { limitRequests } from './pipeline/limit-requests.ts';
 import { refreshSetup } from './pipeline/setup-gate.ts';
 import { createWebSockets } from './pipeline/upgrades.ts';
@@ -154,10 +151,7 @@ async function openHttp(
   const { http, api } = deps.config;
   const guards = createGuards(deps, cacheSync);
   const sockets = createWebSockets(deps, guards);
-  const app = nodeListener(createHttpApp(deps, guards, routes), {
-    onFailure: (request, error) => logRequestFailure(deps, { requestId: requestIdOf(request) }, error),
-  });
-  const listener = limitRequests(app, deps, guards);
+  const listener = limitRequests(serveRoutes(deps, guards, routes), deps, guards);
   const server = await openServer(listener, {
     ...http,
     hosts: deps.hosts,
