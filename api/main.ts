@@ -20,7 +20,7 @@ import { type CacheSync, startCacheSync } from './process/cache-sync.ts';
 import { handleCall } from './app-api/calls.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
 import { settleTombstones } from './hooks/files/tombstones.ts';
-import { startSweeping, type Sweeping } from './files/sweeping.ts';
+import { startSweeping } from './files/sweeping.ts';
 import { Hosts } from './http/hosts/hosts.ts';
 import { type OpenServer, openServer } from './http/server.ts';
 import { Mailer } from './mail/mailer.ts';
@@ -38,6 +38,7 @@ import { createRecordFiles } from './files/record-ports.ts';
 import { createRecords } from './records/build.ts';
 import { routes } from './routes/index.ts';
 import { Traffic } from './process/load.ts';
+import { startExpiry } from './workspaces/expiry.ts';
 import { ActivityMeter } from './usage/activity.ts';
 import { createShares } from './usage/build.ts';
 import type { Sharing } from './usage/remainder.ts';
@@ -89,7 +90,7 @@ async function serve(start: ApiStart): Promise<{ stop(): Promise<void> }> {
   const cacheSync = await startCacheSync(deps, { definitions, auth, hooks, refreshSetup });
   const server = await openHttp(deps, start, cacheSync);
   mail.start();
-  const open = [hooks, auth, mail, deps.egress, activity, sweepingOf(start, parts), seals, storage];
+  const open = [...soleWork(start, deps), hooks, auth, mail, deps.egress, activity, seals, storage];
   send({ type: 'ready', url: server.url, initialized: deps.setup.initialized });
   return {
     async stop() {
@@ -118,9 +119,9 @@ function settledOf(
   return api.workers === 1 && database.url === '' ? () => databases.lostConnections.whenEnded() : undefined;
 }
 
-/** Starts the sweeping of files, which one process does for all. */
-function sweepingOf({ worker }: ApiStart, parts: Parameters<typeof startSweeping>[0]): Sweeping {
-  return worker === 0 ? startSweeping(parts) : { close: () => Promise.resolve() };
+/** Starts what one process does for all in the background: it sweeps files, and deletes expired workspaces. */
+function soleWork({ worker }: ApiStart, deps: Deps): { close(): Promise<void> }[] {
+  return worker === 0 ? [startExpiry(deps), startSweeping(deps)] : [];
 }
 
 /** Does what one process does for all before it serves, and what a successor does for a process that died. */

@@ -8,6 +8,8 @@ export interface WorkspaceDefinition {
   updated_at: Date;
   /** The name of the database, and of the role that may connect to it. */
   database: string;
+  /** The time at which the workspace is deleted; null or absent for one that stays. */
+  expires_at?: Date | null;
 }
 
 /** An app of a workspace and the opaque name of its schema and login role. */

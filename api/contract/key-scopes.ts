@@ -78,7 +78,12 @@ export const keyScopes = {
   'workspaces:write': {
     lowest: 'server',
     narrowest: 'workspace',
-    allows: 'create, rename and delete workspaces',
+    allows: 'create, change and delete workspaces',
+  },
+  'outbox:read': {
+    lowest: 'server',
+    narrowest: 'workspace',
+    allows: 'read the mails of the outbox, with the codes and tokens in them',
   },
 } as const satisfies Record<string, KeyScopeRule>;
 

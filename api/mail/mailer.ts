@@ -158,12 +158,12 @@ export class Mailer implements MailQueue {
   }
 
   /** Sends a mail; false for one that is not to be sent. */
-  async #send({ id, sealed, created_at, expires_at }: ClaimedMail): Promise<boolean> {
+  async #send({ id, workspace, sealed, created_at, expires_at }: ClaimedMail): Promise<boolean> {
     const { secrets, now } = this.#deps;
     const message: ServerMessage | AppMessage = JSON.parse(secrets.open('mail', id, sealed).toString('utf8'));
     const content = await this.#content(message, created_at);
     if (content === undefined || expires_at <= now()) return false;
-    await this.#transport.send({ ...content, id, to: message.to, date: created_at });
+    await this.#transport.send({ ...content, id, workspace, to: message.to, date: created_at });
     return true;
   }
 

@@ -5,12 +5,15 @@ import { domainToASCII } from 'node:url';
 import type { Transporter } from 'nodemailer';
 import type { Config } from '../../supervisor/protocol.ts';
 import type { MessageContent } from './message.ts';
+import { writeDownMail } from './outbox.ts';
 import { asciiAddress } from '../../storage/sql/email-address.ts';
 
 /** A mail as it is sent. */
 export interface OutgoingMail extends MessageContent {
   /** A v7 UUID: names the file, and is the Message-ID. */
   id: string;
+  /** The id of the workspace that it is about. */
+  workspace: string;
   to: string;
   date: Date;
 }
@@ -89,7 +92,9 @@ async function writeToOutbox(
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const draft = join(folder, `.${mail.id}.tmp`);
   await writeFile(draft, content, { mode: 0o600 });
-  await rename(draft, join(folder, `${mail.id}.eml`));
+  const { id, workspace, to, subject, text, html, date } = mail;
+  await writeDownMail(folder, workspace, { id, to, subject, text, html, created_at: date });
+  await rename(draft, join(folder, `${id}.eml`));
 }
 
 function toNodemailer(from: string, { id, to, date, subject, text, html }: OutgoingMail) {

@@ -46,6 +46,7 @@ import {
 } from './oauth.ts';
 import { openApiRoute } from './openapi.ts';
 import { originsPut, originsShow } from './origins.ts';
+import { outboxList } from './outbox.ts';
 import {
   policiesAppList,
   policiesAppPut,
@@ -97,8 +98,8 @@ import {
   workspacesCreate,
   workspacesList,
   workspacesRemove,
-  workspacesRename,
   workspacesShow,
+  workspacesUpdate,
 } from './workspaces.ts';
 
 const described: readonly AnyRoute[] = [
@@ -156,8 +157,9 @@ const described: readonly AnyRoute[] = [
   workspacesList,
   workspacesCreate,
   workspacesShow,
-  workspacesRename,
+  workspacesUpdate,
   workspacesRemove,
+  outboxList,
   appsList,
   appsCreate,
   appsShow,

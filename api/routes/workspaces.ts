@@ -4,11 +4,22 @@ import { tenantIdPattern } from '../../storage/sql/ids.ts';
 import type { Caller } from '../audit/actor.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
-import { object, okResponse, optional, pageSchema, string, timestamp } from '../contract/schema.ts';
+import {
+  described,
+  integer,
+  nullable,
+  object,
+  okResponse,
+  optional,
+  pageSchema,
+  string,
+  timestamp,
+} from '../contract/schema.ts';
 import { createWorkspace } from '../workspaces/create.ts';
+import { maxTtlSeconds } from '../workspaces/expiry.ts';
 import { listWorkspaces } from '../workspaces/list.ts';
 import { removeWorkspace } from '../workspaces/remove.ts';
-import { renameWorkspace } from '../workspaces/rename.ts';
+import { updateWorkspace } from '../workspaces/update.ts';
 
 /** The id of a workspace or app, as a body gives it. */
 export const tenantId = string({
@@ -18,10 +29,21 @@ export const tenantId = string({
 /** A workspace's or app's name. */
 export const tenantName = string({ min: 1, max: 200 });
 
-const workspace = object({ id: string(), name: string(), created_at: timestamp(), updated_at: timestamp() });
+const ttl = integer({ min: 1, max: maxTtlSeconds });
 
-function shown({ id, name, created_at, updated_at }: WorkspaceDefinition) {
-  return { id, name, created_at, updated_at };
+const workspace = object({
+  id: string(),
+  name: string(),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+  expires_at: described(
+    optional(timestamp()),
+    'When the workspace is deleted; absent for one that stays.',
+  ),
+});
+
+function shown({ id, name, created_at, updated_at, expires_at }: WorkspaceDefinition) {
+  return { id, name, created_at, updated_at, ...expires_at ? { expires_at } : {} };
 }
 
 /** Lists the workspaces that the caller may see. */
@@ -47,7 +69,11 @@ export const workspacesCreate = route({
   summary: 'Creates a workspace.',
   scope: 'master',
   key: 'workspaces:write',
-  body: object({ id: optional(tenantId), name: tenantName }),
+  body: object({
+    id: optional(tenantId),
+    name: tenantName,
+    ttl_sec: described(optional(ttl), 'Seconds after which the workspace is deleted; without it, it stays.'),
+  }),
   needsDisk: true,
   status: 201,
   response: workspace,
@@ -71,19 +97,25 @@ export const workspacesShow = route({
   handle: ({ target }) => shown(target.workspace),
 });
 
-/** Renames a workspace. */
-export const workspacesRename = route({
+/** Changes a workspace. */
+export const workspacesUpdate = route({
   method: 'PATCH',
   path: '/api/workspaces/:workspace',
-  summary: 'Renames a workspace.',
+  summary: 'Renames a workspace, or changes when it is deleted.',
   scope: 'master',
   key: 'workspaces:write',
-  body: object({ name: tenantName }),
+  body: object({
+    name: optional(tenantName),
+    ttl_sec: described(
+      optional(nullable(ttl)),
+      'Seconds from now after which the workspace is deleted; `null`: it stays.',
+    ),
+  }),
   status: 200,
   response: workspace,
-  handle: async ({ deps, target, body: { name }, principal, origin, now }) => {
+  handle: async ({ deps, target, body, principal, origin, now }) => {
     const caller: Caller = { principal, origin, now };
-    return shown(await renameWorkspace(deps, target.workspace, { name, caller }));
+    return shown(await updateWorkspace(deps, target.workspace, { ...body, caller }));
   },
 });
 

@@ -13,6 +13,7 @@ import { actorName, type Caller } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import { fail, failTaken } from '../errors.ts';
+import { expiryAfter } from './expiry.ts';
 
 type CreateDeps = Pick<Deps, 'databases' | 'provisioning' | 'revocations' | 'upkeep' | 'newId' | 'now'>;
 
@@ -21,6 +22,8 @@ export interface NewWorkspace {
   /** A new v7 UUID when left out. */
   id?: string | undefined;
   name: string;
+  /** Seconds after which it is deleted; without it, it stays. */
+  ttl_sec?: number | undefined;
 }
 
 const attempts = 5;
@@ -28,14 +31,17 @@ const attempts = 5;
 /** Returns the new workspace. Throws `409 conflict` for an id that is taken, which stays as it is. */
 export async function createWorkspace(
   deps: CreateDeps,
-  { id = deps.newId(), name }: NewWorkspace,
+  { id = deps.newId(), name, ttl_sec }: NewWorkspace,
   caller: Caller,
 ): Promise<WorkspaceDefinition> {
   const { databases, provisioning, upkeep } = deps;
   // Without this look, a repeated request could cost a database.
   if (await databases.control.run((sql) => workspaceExists(sql, id))) refuseTaken(id);
+  const expires_at = expiryAfter(ttl_sec, caller.now);
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const assigned = await databases.control.transaction((sql) => assign(sql, deps, { id, name, caller }))
+    const assigned = await databases.control.transaction((sql) =>
+      assign(sql, deps, { id, name, expires_at, caller })
+    )
       .catch((error: unknown) => isTaken(error) ? refuseTaken(id) : Promise.reject(error));
     if (assigned !== undefined) {
       const { workspace, renewed } = assigned;
@@ -69,11 +75,11 @@ function warm(databases: Databases, database: string): void {
 async function assign(
   sql: Sql,
   deps: CreateDeps,
-  { id, name, caller }: { id: string; name: string; caller: Caller },
+  { id, name, expires_at, caller }: { id: string; name: string; expires_at: Date | null; caller: Caller },
 ): Promise<{ workspace: WorkspaceDefinition; renewed: RevocationRow | undefined } | undefined> {
   const database = await takeSpare(sql, currentVersions(deps.provisioning.migrations));
   if (database === undefined) return undefined;
-  const workspace = await insertWorkspace(sql, { id, name, database, now: caller.now });
+  const workspace = await insertWorkspace(sql, { id, name, database, expires_at, now: caller.now });
   // Tokens were given out until the very end of an earlier workspace of this id: none is good for this one.
   const renewed = await renewRevocation(sql, deps.revocations.row('workspace', id));
   const actor = await actorName(sql, caller.principal);
@@ -81,7 +87,7 @@ async function assign(
     actor,
     action: 'workspace_create',
     target: id,
-    details: { name },
+    details: { name, ...expires_at === null ? {} : { expires_at } },
     workspace: id,
     origin: caller.origin,
   });

@@ -2,21 +2,25 @@
 import { notifyChange } from '../../storage/control/changes.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
 import { insertRevocations } from '../../storage/control/revocations.ts';
+import type { Sql } from '../../storage/connections/pool.ts';
 import { markDropping } from '../../storage/control/tenant-databases.ts';
-import { deleteWorkspace as removeRow } from '../../storage/control/workspaces.ts';
+import { deleteWorkspace as removeRow, lockExpiredWorkspace } from '../../storage/control/workspaces.ts';
 import type { Config } from '../../supervisor/protocol.ts';
 import { actorName, type Caller } from '../audit/actor.ts';
-import { auditSystem } from '../audit/write.ts';
+import { type AuditEvent, auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';
 import type { Hooks } from '../hooks/ports.ts';
 import { HookFilesTombstone } from '../hooks/files/tombstones.ts';
 import { failNoWorkspace } from '../target.ts';
 
-type RemoveDeps = Pick<Deps, 'observe' | 'databases' | 'definitions' | 'revocations' | 'newId' | 'now'> & {
-  config: Pick<Config, 'hooks' | 'data_dir'>;
-  hooks: Pick<Hooks, 'dropWorkspace'>;
-  upkeep: Pick<Deps['upkeep'], 'poke'>;
-};
+/** The parts of the process that a deletion needs. */
+export type RemoveDeps =
+  & Pick<Deps, 'observe' | 'databases' | 'definitions' | 'revocations' | 'newId' | 'now'>
+  & {
+    config: Pick<Config, 'hooks' | 'data_dir'>;
+    hooks: Pick<Hooks, 'dropWorkspace'>;
+    upkeep: Pick<Deps['upkeep'], 'poke'>;
+  };
 
 /**
  * Ends a workspace with everything in it, and every token of it, so that the id may be used again at once.
@@ -27,33 +31,53 @@ export async function removeWorkspace(
   workspace: WorkspaceDefinition,
   caller: Caller,
 ): Promise<void> {
+  if (!await remove(deps, workspace, caller)) failNoWorkspace(workspace.id);
+}
+
+/** The same for a workspace whose time is over. Does nothing when it was deleted or extended meanwhile. */
+export async function removeExpired(deps: RemoveDeps, workspace: WorkspaceDefinition): Promise<void> {
+  await remove(deps, workspace, 'expiry');
+}
+
+/** False when there is nothing to remove. */
+async function remove(
+  deps: RemoveDeps,
+  workspace: WorkspaceDefinition,
+  by: Caller | 'expiry',
+): Promise<boolean> {
   const { databases, definitions, revocations, upkeep } = deps;
   const { id, database } = workspace;
   const tombstone = new HookFilesTombstone(deps);
   const revoked = await tombstone.during(() =>
     databases.control.transaction(async (sql) => {
-      const actor = await actorName(sql, caller.principal);
-      const { name } = await removeRow(sql, workspace) ?? failNoWorkspace(id);
+      if (by === 'expiry' && !await lockExpiredWorkspace(sql, workspace, deps.now())) return undefined;
+      const removed = await removeRow(sql, workspace);
+      if (removed === undefined) return undefined;
       await markDropping(sql, database);
       const revoked = [revocations.row('workspace', id)];
       await insertRevocations(sql, revoked);
-      await auditSystem(sql, deps, {
-        actor,
-        action: 'workspace_delete',
-        target: id,
-        details: { name },
-        workspace: id,
-        origin: caller.origin,
-      });
+      await auditSystem(sql, deps, await auditEvent(sql, removed, by));
       await notifyChange(sql, { kind: 'workspace', workspace: id });
       await tombstone.create({ workspace: id, database });
       return revoked;
     })
   );
+  if (revoked === undefined) return false;
   revocations.apply(revoked);
   definitions.invalidateLocally({ kind: 'workspace', workspace: id });
   void databases.closePools(database);
   deps.hooks.dropWorkspace(id);
   await tombstone.remove();
   upkeep.poke();
+  return true;
+}
+
+async function auditEvent(
+  sql: Sql,
+  { id, name, expires_at }: WorkspaceDefinition,
+  by: Caller | 'expiry',
+): Promise<AuditEvent & { workspace: string }> {
+  const event = { action: 'workspace_delete', target: id, workspace: id };
+  if (by === 'expiry') return { ...event, actor: 'system', details: { name, expires_at } };
+  return { ...event, actor: await actorName(sql, by.principal), details: { name }, origin: by.origin };
 }

@@ -6,13 +6,13 @@ import type { Sql } from '../connections/pool.ts';
 /** Adds a workspace with its database. Throws `StorageError` `conflict` (constraint `workspaces_id`) for a taken id. */
 export async function insertWorkspace(
   sql: Sql,
-  workspace: { id: string; name: string; database: string; now: Date },
+  workspace: { id: string; name: string; database: string; expires_at?: Date | null; now: Date },
 ): Promise<WorkspaceDefinition> {
-  const { id, name, database, now } = workspace;
+  const { id, name, database, expires_at = null, now } = workspace;
   await sql`
-    insert into control.workspaces (id, name, database, created_at, updated_at)
-    values (${id}, ${name}, ${database}, ${now}, ${now})`;
-  return { id, name, database, created_at: now, updated_at: now };
+    insert into control.workspaces (id, name, database, expires_at, created_at, updated_at)
+    values (${id}, ${name}, ${database}, ${expires_at}, ${now}, ${now})`;
+  return { id, name, database, expires_at, created_at: now, updated_at: now };
 }
 
 /** True when the id is taken. */
@@ -34,7 +34,7 @@ export async function isSameWorkspace(
 /** The workspace, or undefined. */
 export async function findWorkspace(sql: Sql, id: string): Promise<WorkspaceDefinition | undefined> {
   const [row] = await sql<WorkspaceDefinition[]>`
-    select id, name, database, created_at, updated_at from control.workspaces where id = ${id}`;
+    select id, name, database, expires_at, created_at, updated_at from control.workspaces where id = ${id}`;
   return row;
 }
 
@@ -46,26 +46,56 @@ export async function selectWorkspaces(
 ): Promise<Page<WorkspaceDefinition>> {
   const wanted = only === undefined ? sql`true` : sql`id = ${only}`;
   return await selectPage<WorkspaceDefinition>(sql, request, {
-    columns: sql`id, name, database, created_at, updated_at`,
+    columns: sql`id, name, database, expires_at, created_at, updated_at`,
     from: sql`control.workspaces where ${wanted}`,
     order: sql`id collate "C"`,
   });
 }
 
-/** Renames exactly this workspace, and returns it with its former name; undefined when it is deleted. */
-export async function updateWorkspaceName(
+/** What changes of a workspace; a member that is left out stays. */
+export interface WorkspaceChange {
+  name?: string | undefined;
+  expires_at?: Date | null | undefined;
+}
+
+/** Changes exactly this workspace, and returns it with what it was; undefined when it is deleted. */
+export async function updateWorkspace(
   sql: Sql,
   { id, database }: Pick<WorkspaceDefinition, 'id' | 'database'>,
-  { name, now }: { name: string; now: Date },
-): Promise<{ workspace: WorkspaceDefinition; from: string } | undefined> {
-  const [row] = await sql<(WorkspaceDefinition & { from: string })[]>`
+  { name, expires_at, now }: WorkspaceChange & { now: Date },
+): Promise<{ workspace: WorkspaceDefinition; from: Required<WorkspaceChange> } | undefined> {
+  const [row] = await sql<(WorkspaceDefinition & { name_before: string; expires_before: Date | null })[]>`
     with before as (
-      select id, name from control.workspaces where id = ${id} and database = ${database} for update)
-    update control.workspaces as now set name = ${name}, updated_at = ${now} from before where now.id = before.id
-    returning now.id, now.name, now.database, now.created_at, now.updated_at, before.name as from`;
+      select id, name, expires_at from control.workspaces where id = ${id} and database = ${database} for update)
+    update control.workspaces as now set name = ${name ?? sql`now.name`},
+      expires_at = ${expires_at === undefined ? sql`now.expires_at` : expires_at}, updated_at = ${now}
+    from before where now.id = before.id
+    returning now.id, now.name, now.database, now.expires_at, now.created_at, now.updated_at,
+      before.name as name_before, before.expires_at as expires_before`;
   if (row === undefined) return undefined;
-  const { from, ...workspace } = row;
-  return { workspace, from };
+  const { name_before, expires_before, ...workspace } = row;
+  return { workspace, from: { name: name_before, expires_at: expires_before } };
+}
+
+/** The workspaces whose time is over, the one that has waited longest first. */
+export async function listExpiredWorkspaces(
+  sql: Sql,
+  { now, limit }: { now: Date; limit: number },
+): Promise<WorkspaceDefinition[]> {
+  return await sql<WorkspaceDefinition[]>`
+    select id, name, database, expires_at, created_at, updated_at from control.workspaces
+    where expires_at <= ${now} order by expires_at, id limit ${limit}`;
+}
+
+/** True when the time of exactly this workspace is over. Keeps it from being extended until the transaction ends. */
+export async function lockExpiredWorkspace(
+  sql: Sql,
+  { id, database }: Pick<WorkspaceDefinition, 'id' | 'database'>,
+  now: Date,
+): Promise<boolean> {
+  const [row] = await sql`
+    select 1 from control.workspaces where id = ${id} and database = ${database} and expires_at <= ${now} for update`;
+  return row !== undefined;
 }
 
 /** Removes exactly this workspace with its admins and their sessions, and returns it; undefined when it is deleted. */
@@ -75,7 +105,7 @@ export async function deleteWorkspace(
 ): Promise<WorkspaceDefinition | undefined> {
   const [row] = await sql<WorkspaceDefinition[]>`
     delete from control.workspaces where id = ${id} and database = ${database}
-    returning id, name, database, created_at, updated_at`;
+    returning id, name, database, expires_at, created_at, updated_at`;
   return row;
 }
 

@@ -26,7 +26,15 @@ async function attempt(url: string, to = 'ada@example.com', timeout = 20_000): P
   const mail = { transport: 'smtp', from: 'Post <post@example.com>', smtp: { url } } as const;
   const transport = createTransport({ mail, data_dir: '/nowhere' }, { attemptTimeoutMs: timeout });
   const id = '019a0000-0000-7000-8000-000000000000';
-  const sent = transport.send({ id, to, date: new Date(), subject: 'Hi', text: 'Hi', html: '<p>Hi</p>' });
+  const sent = transport.send({
+    id,
+    workspace: 'acme',
+    to,
+    date: new Date(),
+    subject: 'Hi',
+    text: 'Hi',
+    html: '<p>Hi</p>',
+  });
   const error: unknown = await sent.then(() => undefined, (thrown: unknown) => thrown);
   transport.close();
   expect(isRefusal(error)).toBe(false);
@@ -84,7 +92,15 @@ it('names the file that cannot be written, and no server, for the outbox', async
   const mail = { transport: 'outbox', from: 'post', smtp: { url: '' } } as const;
   const transport = createTransport({ mail, data_dir: '/dev/null' }, { attemptTimeoutMs: 1_000 });
   const id = '019a0000-0000-7000-8000-000000000000';
-  const sent = transport.send({ id, to: 'a@b.example', date: new Date(), subject: '', text: '', html: '' });
+  const sent = transport.send({
+    id,
+    workspace: 'acme',
+    to: 'a@b.example',
+    date: new Date(),
+    subject: '',
+    text: '',
+    html: '',
+  });
   const error: unknown = await sent.then(() => undefined, (thrown: unknown) => thrown);
   expect(explainMailFailure(error, mail)).toEqual({
     error: 'ENOTDIR',

@@ -21,7 +21,8 @@ function transport(attemptTimeoutMs = 1_000, url = provider.url) {
 
 function messageTo(to: string): OutgoingMail {
   const id = '019a0000-0000-7000-8000-000000000000';
-  return { id, to, date: new Date(), subject: 'Hello', text: 'Hello', html: '<p>Hello</p>' };
+  const content = { subject: 'Hello', text: 'Hello', html: '<p>Hello</p>' };
+  return { id, workspace: 'acme', to, date: new Date(), ...content };
 }
 
 describe('a mail in the outbox', () => {
@@ -33,7 +34,7 @@ describe('a mail in the outbox', () => {
     await outbox.send(message);
     outbox.close();
     const folder = join(data_dir, 'outbox');
-    expect(await readdir(folder)).toEqual([`${message.id}.eml`]);
+    expect((await readdir(folder)).sort()).toEqual(['.workspaces', `${message.id}.eml`]);
     const path = join(folder, `${message.id}.eml`);
     const modes = await Promise.all([folder, path].map(async (at) => (await stat(at)).mode & 0o777));
     expect(modes).toEqual([0o700, 0o600]);

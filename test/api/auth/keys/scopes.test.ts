@@ -19,6 +19,7 @@ const scopeOf: readonly (readonly [RegExp, string])[] = [
   [/^GET .*\/policies\b/, 'policies:read'],
   [/^[A-Z]+ .*\/policies\b/, 'policies:write'],
   [/\/usage$/, 'usage:read'],
+  [/\/outbox$/, 'outbox:read'],
   [/\/audit$/, 'audit:read'],
   [/^GET .*\/(origins|oauth\/providers(\/:provider)?)$/, 'settings:read'],
   [/^[A-Z]+ .*\/(origins|oauth\/providers\/:provider)$/, 'settings:write'],
@@ -82,7 +83,9 @@ describe('a key of one scope', () => {
     const otherApp = await other.app();
     const ownPath = `${own.path}/apps/${appId}`;
     const key = async (path: string, admin = own.master) => {
-      const all = scopes.filter((scope) => !/^(apps:write|users|settings|workspaces:write)/.test(scope));
+      const all = scopes.filter((scope) =>
+        !/^(apps:write|users|settings|workspaces:write|outbox)/.test(scope)
+      );
       return as(expectOk(await admin.post(`${path}/keys`, { name: 'all', scopes: all })).secret);
     };
     const ofApp = await key(ownPath);
