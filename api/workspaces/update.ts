@@ -1,7 +1,7 @@
 // Renaming a workspace, and changing when it is deleted.
 import { notifyChange } from '../../storage/control/changes.ts';
 import type { WorkspaceDefinition } from '../../storage/definition.ts';
-import { updateWorkspace as updateRow } from '../../storage/control/workspaces.ts';
+import { updateWorkspaceRow as updateRow } from '../../storage/control/workspaces.ts';
 import { actorName, type Caller } from '../audit/actor.ts';
 import { auditSystem } from '../audit/write.ts';
 import type { Deps } from '../deps.ts';

@@ -59,7 +59,7 @@ export interface WorkspaceChange {
 }
 
 /** Changes exactly this workspace, and returns it with what it was; undefined when it is deleted. */
-export async function updateWorkspace(
+export async function updateWorkspaceRow(
   sql: Sql,
   { id, database }: Pick<WorkspaceDefinition, 'id' | 'database'>,
   { name, expires_at, now }: WorkspaceChange & { now: Date },

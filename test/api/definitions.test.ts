@@ -11,7 +11,7 @@ import { listenForChanges, type NotificationListener, notifyChange } from '../..
 import { insertCollection } from '../../storage/app/collections.ts';
 import { Databases } from '../../storage/connections/databases.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
-import { insertWorkspace, updateWorkspace } from '../../storage/control/workspaces.ts';
+import { insertWorkspace, updateWorkspaceRow } from '../../storage/control/workspaces.ts';
 import { type OwnInstallation, ownInstallation } from '../harness/database.ts';
 import { collectAll } from '../harness/old-objects.ts';
 import { makeApp, makeTenant, type Tenant } from '../harness/tenants.ts';
@@ -115,7 +115,7 @@ it('invalidates the apps of a workspace with it', async () => {
   const told = hearing();
   await storage.databases.control.transaction(async (sql) => {
     const { workspace } = await there.app('acme', app) ?? expect.fail('the app is not there');
-    await updateWorkspace(sql, workspace, { name: 'Renamed', now: new Date() });
+    await updateWorkspaceRow(sql, workspace, { name: 'Renamed', now: new Date() });
     await notifyChange(sql, { kind: 'workspace', workspace: 'acme' });
   });
   await told;

@@ -30,6 +30,7 @@ export interface Endpoint {
 const workspace = '/api/workspaces/:workspace';
 const auth = `${workspace}/auth`;
 const app = `${workspace}/apps/:app`;
+const records = `${app}/collections/:coll/records`;
 
 /** What the interface lists and is built. */
 export const specified: readonly Endpoint[] = [
@@ -66,13 +67,7 @@ export const specified: readonly Endpoint[] = [
   { method: 'POST', path: `${auth}/oauth/:provider/callback`, who: 'anyone', status: 200, body: {} },
   { method: 'GET', path: `${auth}/oauth/providers`, who: 'workspace admin', status: 200 },
   { method: 'GET', path: `${auth}/oauth/providers/:provider`, who: 'workspace admin', status: 200 },
-  {
-    method: 'PUT',
-    path: `${auth}/oauth/providers/:provider`,
-    who: 'workspace admin',
-    status: 200,
-    body: {},
-  },
+  { method: 'PUT', path: `${auth}/oauth/providers/:provider`, who: 'workspace admin', status: 200, body: {} },
   { method: 'DELETE', path: `${auth}/oauth/providers/:provider`, who: 'workspace admin', status: 200 },
 
   { method: 'GET', path: `${workspace}/users`, who: 'workspace admin', status: 200 },
@@ -106,31 +101,14 @@ export const specified: readonly Endpoint[] = [
     status: 200,
     body: {},
   },
-  {
-    method: 'DELETE',
-    path: `${app}/collections/:coll/access_rules/:action`,
-    who: 'app admin',
-    status: 200,
-  },
+  { method: 'DELETE', path: `${app}/collections/:coll/access_rules/:action`, who: 'app admin', status: 200 },
 
   // By the default rule, which a new collection has for every action.
-  { method: 'GET', path: `${app}/collections/:coll/records`, who: 'app admin', status: 200 },
-  {
-    method: 'POST',
-    path: `${app}/collections/:coll/records`,
-    who: 'app admin',
-    status: 201,
-    body: { nope: 1 },
-  },
-  { method: 'GET', path: `${app}/collections/:coll/records/:id`, who: 'app admin', status: 200 },
-  {
-    method: 'PATCH',
-    path: `${app}/collections/:coll/records/:id`,
-    who: 'app admin',
-    status: 200,
-    body: { nope: 1 },
-  },
-  { method: 'DELETE', path: `${app}/collections/:coll/records/:id`, who: 'app admin', status: 200 },
+  { method: 'GET', path: records, who: 'app admin', status: 200 },
+  { method: 'POST', path: records, who: 'app admin', status: 201, body: { nope: 1 } },
+  { method: 'GET', path: `${records}/:id`, who: 'app admin', status: 200 },
+  { method: 'PATCH', path: `${records}/:id`, who: 'app admin', status: 200, body: { nope: 1 } },
+  { method: 'DELETE', path: `${records}/:id`, who: 'app admin', status: 200 },
 
   { method: 'GET', path: `${app}/collections/:coll/events`, who: 'app admin', status: 200 },
   { method: 'GET', path: `${app}/realtime`, who: 'anyone at the app', status: 101 },
@@ -220,16 +198,10 @@ export const additions: readonly Endpoint[] = [
     status: 200,
     body: { requests: [{ method: 'POST', collection: 'orders', body: { nope: 1 } }] },
   },
-  { method: 'GET', path: `${app}/collections/:coll/records/aggregate`, who: 'app admin', status: 200 },
-  { method: 'GET', path: `${app}/collections/:coll/records/export`, who: 'app admin', status: 200 },
+  { method: 'GET', path: `${records}/aggregate`, who: 'app admin', status: 200 },
+  { method: 'GET', path: `${records}/export`, who: 'app admin', status: 200 },
   // An import that is refused behind the gate, since it says that it is JSON.
-  {
-    method: 'POST',
-    path: `${app}/collections/:coll/records/import`,
-    who: 'app admin',
-    status: 200,
-    body: {},
-  },
+  { method: 'POST', path: `${records}/import`, who: 'app admin', status: 200, body: {} },
   { method: 'GET', path: `${workspace}/origins`, who: 'workspace admin', status: 200 },
   { method: 'PUT', path: `${workspace}/origins`, who: 'workspace admin', status: 200, body: {} },
   { method: 'GET', path: `${workspace}/outbox`, who: 'master', status: 200 },
