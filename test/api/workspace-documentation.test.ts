@@ -1,7 +1,7 @@
 // The examples of docs/reference/workspaces.md, sent one after another by the master admin.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { master } from '../harness/api.ts';
+import { master, send, serverUrl } from '../harness/api.ts';
 import { blocksOf } from '../harness/documentation-page.ts';
 
 const page = readFileSync(new URL('../../docs/reference/workspaces.md', import.meta.url), 'utf8');
@@ -22,21 +22,16 @@ describe('docs/reference/workspaces.md', () => {
     const root = await master();
     expect(examples.length).toBe(page.match(/^→ /gm)?.length);
     for (const { method, path, body, status, result } of examples) {
-      const url = `/api/workspaces${path}`;
-      const response = await {
-        GET: () => root.get(url),
-        POST: () => root.post(url, body),
-        PATCH: () => root.patch(url, body),
-        DELETE: () => root.delete(url),
-      }[method]?.();
-      expect([method, path, response?.status, response?.text]).toEqual([
+      const headers = { Authorization: `Bearer ${root.token}` };
+      const response = await send(`${serverUrl()}/api/workspaces${path}`, { method, body, headers });
+      expect([method, path, response.status, response.text]).toEqual([
         method,
         path,
         status,
         expect.anything(),
       ]);
-      if (status >= 400) expect(response?.body.message).toBe(result);
-      else if (result !== '') expect(response?.body).toMatchObject(JSON.parse(result));
+      if (status >= 400) expect(response.body.message).toBe(result);
+      else if (result !== '') expect(response.body).toMatchObject(JSON.parse(result));
     }
   });
 });
