@@ -224,6 +224,8 @@ table workspaces
   created_at timestamp with time zone not null
   updated_at timestamp with time zone not null
   origins text[] not null default '{}'::text[]
+  expires_at timestamp with time zone
+  CREATE INDEX workspaces_expires_at ON control.workspaces USING btree (expires_at) WHERE (expires_at IS NOT NULL)
   constraint workspaces_database UNIQUE (database)
   constraint workspaces_database_fkey FOREIGN KEY (database) REFERENCES control.tenant_databases(name)
   constraint workspaces_id PRIMARY KEY (id)
