@@ -19,6 +19,7 @@ import { logMissingParts } from './process/missing-parts.ts';
 import { type CacheSync, startCacheSync } from './process/cache-sync.ts';
 import { handleCall } from './app-api/calls.ts';
 import { createHooks, type HookSystem } from './hooks/build.ts';
+import { removeReaped, settleHookCopies } from './hooks/files/copies.ts';
 import { settleTombstones } from './hooks/files/tombstones.ts';
 import { startSweeping } from './files/sweeping.ts';
 import { Hosts } from './http/hosts/hosts.ts';
@@ -126,7 +127,7 @@ function soleWork({ worker }: ApiStart, deps: Deps): { close(): Promise<void> }[
 
 /** Does what one process does for all before it serves, and what a successor does for a process that died. */
 async function prepare(deps: Deps, { worker, successor }: ApiStart): Promise<void> {
-  if (worker === 0 || successor) await settleTombstones(deps);
+  if (worker === 0 || successor) await settleTombstones(deps).then(() => settleHookCopies(deps));
   if (worker === 0) {
     await logMissingParts(deps);
     await recordSandbox(deps);
@@ -194,7 +195,7 @@ async function openWhenReachable(
         newId,
         report: (done, total) =>
           send({ type: 'progress', message: `migrating databases: ${done} of ${total}` }),
-        onReaped: (database) => observe({ type: 'workspace_reaped', database }),
+        onReaped: removeReaped({ config, observe }),
         onShareSpent: (share, workspace) =>
           observe({ type: 'share_spent', share, workspace, client: undefined }),
         onFailure: logFailure({ observe }, 'keep databases'),

@@ -10,6 +10,8 @@ export interface WorkspaceDefinition {
   database: string;
   /** The time at which the workspace is deleted; null or absent for one that stays. */
   expires_at?: Date | null;
+  /** For a clone: the id that the workspace had which it was made from. */
+  source?: string | null;
 }
 
 /** An app of a workspace and the opaque name of its schema and login role. */

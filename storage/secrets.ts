@@ -18,6 +18,16 @@ export type SealPurpose =
   | 'hook-environment'
   | 'list-cursor';
 
+/** The owner that the variable of an app's hooks is sealed for. */
+export function variableOwner(schema: string, name: string): string {
+  return `${schema}/${name}`;
+}
+
+/** The owner that the secret of an OAuth client is sealed for: one workspace, one provider. */
+export function clientSecretOwner(database: string, provider: string): string {
+  return `${database}/${provider}`;
+}
+
 /** The error of a sealed value that this master key does not open, for this purpose and owner. */
 export class UnsealError extends Error {
   constructor(purpose: SealPurpose) {

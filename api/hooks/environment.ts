@@ -1,4 +1,5 @@
 // The variables that an app's hooks read as `$app.env`: set by its admins, kept sealed, never shown again.
+import { variableOwner } from '../../storage/secrets.ts';
 import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
 import {
   deleteHookVariable,
@@ -62,7 +63,7 @@ export async function putVariable(
   if (Buffer.byteLength(value) > maxValueBytes) {
     failValidation([{ field: 'value', reason: `must have at most ${maxValueBytes} bytes` }]);
   }
-  const sealed = deps.secrets.seal('hook-environment', sealContext(app, name), Buffer.from(value));
+  const sealed = deps.secrets.seal('hook-environment', variableOwner(app.schema, name), Buffer.from(value));
   const actor = await readActorName(deps, by.principal);
   await deps.databases.app(app.workspace.database, app.schema).transaction(async (sql) => {
     const details = await auditDetails(sql, app, name);
@@ -99,7 +100,7 @@ export async function openEnvironment(
 ): Promise<Record<string, string>> {
   const rows = await listRows(deps, app);
   return Object.fromEntries(rows.map(({ name, sealed }) => {
-    const value = deps.secrets.open('hook-environment', sealContext(app, name), sealed);
+    const value = deps.secrets.open('hook-environment', variableOwner(app.schema, name), sealed);
     return [name, value.toString('utf8')];
   }));
 }
@@ -112,11 +113,6 @@ async function auditDetails(sql: Sql, { schema }: AppIdentity, name: string) {
 
 function listRows({ databases }: ReadDeps, { workspace, schema }: AppIdentity) {
   return databases.app(workspace.database, schema).run((sql) => listHookVariables(sql, schema));
-}
-
-/** The schema tells an app from an earlier one of its id. */
-function sealContext({ schema }: AppIdentity, name: string): string {
-  return `${schema}/${name}`;
 }
 
 function checkName(name: string): void {

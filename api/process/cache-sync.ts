@@ -51,6 +51,7 @@ export async function startCacheSync(deps: Deps, caches: Caches): Promise<CacheS
     auth.onChange(change);
     hooks.onChange(change);
     if (change.kind === 'setup') void refreshSetup(deps);
+    if (change.kind === 'release') deps.databases.renew(change.database);
   };
   const listener = await listenForChanges(deps.databases.control.endpoint, { onChange, onResync });
   const catchUp = async () => {

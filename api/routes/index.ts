@@ -98,6 +98,7 @@ import {
   workspacesCreate,
   workspacesList,
   workspacesRemove,
+  workspacesReset,
   workspacesShow,
   workspacesUpdate,
 } from './workspaces.ts';
@@ -159,6 +160,7 @@ const described: readonly AnyRoute[] = [
   workspacesShow,
   workspacesUpdate,
   workspacesRemove,
+  workspacesReset,
   outboxList,
   appsList,
   appsCreate,

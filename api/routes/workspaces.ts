@@ -15,6 +15,8 @@ import {
   string,
   timestamp,
 } from '../contract/schema.ts';
+import { cloneWorkspace } from '../workspaces/clones/clone.ts';
+import { resetWorkspace } from '../workspaces/clones/reset.ts';
 import { createWorkspace } from '../workspaces/create.ts';
 import { maxTtlSeconds } from '../workspaces/expiry.ts';
 import { listWorkspaces } from '../workspaces/list.ts';
@@ -40,10 +42,21 @@ const workspace = object({
     optional(timestamp()),
     'When the workspace is deleted; absent for one that stays.',
   ),
+  from: described(
+    optional(string()),
+    'The id of the workspace that this one was cloned from; only for clones.',
+  ),
 });
 
-function shown({ id, name, created_at, updated_at, expires_at }: WorkspaceDefinition) {
-  return { id, name, created_at, updated_at, ...expires_at ? { expires_at } : {} };
+function shown({ id, name, created_at, updated_at, expires_at, source }: WorkspaceDefinition) {
+  return {
+    id,
+    name,
+    created_at,
+    updated_at,
+    ...expires_at ? { expires_at } : {},
+    ...source ? { from: source } : {},
+  };
 }
 
 /** Lists the workspaces that the caller may see. */
@@ -66,19 +79,24 @@ export const workspacesList = route({
 export const workspacesCreate = route({
   method: 'POST',
   path: '/api/workspaces',
-  summary: 'Creates a workspace.',
+  summary: 'Creates a workspace, empty or as a clone of another one.',
   scope: 'master',
   key: 'workspaces:write',
   body: object({
     id: optional(tenantId),
     name: tenantName,
     ttl_sec: described(optional(ttl), 'Seconds after which the workspace is deleted; without it, it stays.'),
+    from: described(optional(tenantId), 'The id of a workspace to clone, with all that it holds.'),
   }),
   needsDisk: true,
   status: 201,
   response: workspace,
   errors: ['conflict'],
   handle: async ({ deps, body, principal, origin, now }) => {
+    const { from } = body;
+    if (from !== undefined) {
+      return shown(await cloneWorkspace(deps, { ...body, from }, { principal, origin, now }));
+    }
     const created = await createWorkspace(deps, body, { principal, origin, now });
     await deps.databaseSettings.apply(created);
     return shown(created);
@@ -117,6 +135,21 @@ export const workspacesUpdate = route({
     const caller: Caller = { principal, origin, now };
     return shown(await updateWorkspace(deps, target.workspace, { ...body, caller }));
   },
+});
+
+/** Takes a clone back to what it was made from. */
+export const workspacesReset = route({
+  method: 'POST',
+  path: '/api/workspaces/:workspace/reset',
+  summary: 'Takes a clone back to what it was made from. Ends all its tokens and API keys; its admins stay.',
+  scope: 'master',
+  key: 'workspaces:write',
+  needsDisk: true,
+  status: 200,
+  response: workspace,
+  errors: ['conflict'],
+  handle: async ({ deps, target, principal, origin, now }) =>
+    shown(await resetWorkspace(deps, target.workspace, { principal, origin, now })),
 });
 
 /** Deletes a workspace. */

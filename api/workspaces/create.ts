@@ -36,13 +36,13 @@ export async function createWorkspace(
 ): Promise<WorkspaceDefinition> {
   const { databases, provisioning, upkeep } = deps;
   // Without this look, a repeated request could cost a database.
-  if (await databases.control.run((sql) => workspaceExists(sql, id))) refuseTaken(id);
+  if (await databases.control.run((sql) => workspaceExists(sql, id))) refuseTakenWorkspace(id);
   const expires_at = expiryAfter(ttl_sec, caller.now);
   for (let attempt = 0; attempt < attempts; attempt++) {
     const assigned = await databases.control.transaction((sql) =>
       assign(sql, deps, { id, name, expires_at, caller })
     )
-      .catch((error: unknown) => isTaken(error) ? refuseTaken(id) : Promise.reject(error));
+      .catch((error: unknown) => isTakenWorkspace(error) ? refuseTakenWorkspace(id) : Promise.reject(error));
     if (assigned !== undefined) {
       const { workspace, renewed } = assigned;
       if (renewed !== undefined) deps.revocations.apply([renewed]);
@@ -94,10 +94,12 @@ async function assign(
   return { workspace, renewed };
 }
 
-function isTaken(error: unknown): boolean {
+/** True for an id that another workspace has. */
+export function isTakenWorkspace(error: unknown): boolean {
   return error instanceof StorageError && error.constraint === 'workspaces_id';
 }
 
-function refuseTaken(id: string): never {
+/** Throws `409 conflict`. */
+export function refuseTakenWorkspace(id: string): never {
   failTaken('id', `workspace "${id}" already exists`);
 }

@@ -5,6 +5,7 @@ import { insertRevocations } from '../../storage/control/revocations.ts';
 import type { Sql } from '../../storage/connections/pool.ts';
 import { markDropping } from '../../storage/control/tenant-databases.ts';
 import { deleteWorkspace as removeRow, lockExpiredWorkspace } from '../../storage/control/workspaces.ts';
+import { findTemplate } from '../../storage/control/clones/templates.ts';
 import type { Config } from '../../supervisor/protocol.ts';
 import { actorName, type Caller } from '../audit/actor.ts';
 import { type AuditEvent, auditSystem } from '../audit/write.ts';
@@ -51,8 +52,10 @@ async function remove(
   const revoked = await tombstone.during(() =>
     databases.control.transaction(async (sql) => {
       if (by === 'expiry' && !await lockExpiredWorkspace(sql, workspace, deps.now())) return undefined;
+      const template = await findTemplate(sql, workspace);
       const removed = await removeRow(sql, workspace);
       if (removed === undefined) return undefined;
+      if (template !== undefined) await markDropping(sql, template);
       await markDropping(sql, database);
       const revoked = [revocations.row('workspace', id)];
       await insertRevocations(sql, revoked);

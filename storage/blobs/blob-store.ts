@@ -46,6 +46,8 @@ export interface BlobStore {
   remove(key: BlobKey): Promise<void>;
   /** Removes everything of a workspace, or of one app of it. */
   removeAll(place: { database: string; schema?: string }): Promise<void>;
+  /** Copies all blobs of an app to another, at once as links where the store can. Those that come meanwhile may be missing. */
+  copyAll(from: BlobLocation, to: BlobLocation): Promise<void>;
   /** Schemas of a workspace's apps that have blobs or unfinished uploads. */
   apps(database: string): AsyncIterable<string>;
   /** Every blob of an app. Removes unfinished uploads without a write since `abandoned` on the way. */

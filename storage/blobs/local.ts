@@ -1,6 +1,6 @@
 // Blobs in a directory: <root>/<database>/<schema>/<id>.
 import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { errorCode, isDiskFull, unlessMissing } from '../sql/error-code.ts';
@@ -76,6 +76,18 @@ export class LocalBlobs implements BlobStore {
   async removeAll({ database, schema }: { database: string; schema?: string }): Promise<void> {
     const path = schema === undefined ? this.#under(database) : this.#under(database, schema);
     await rm(path, { recursive: true, force: true });
+  }
+
+  /** As links: blobs never change, and each name of one can be removed by itself. */
+  async copyAll(from: BlobLocation, to: BlobLocation): Promise<void> {
+    const [source, target] = [from, to].map(({ database, schema }) => this.#under(database, schema));
+    if (source === undefined || target === undefined) return;
+    const ids = (await names(source)).filter(isUuid);
+    if (ids.length === 0) return;
+    await mkdir(target, { recursive: true, mode: 0o700 });
+    // A blob may be removed meanwhile.
+    for (const id of ids) await unlessMissing(link(join(source, id), join(target, id)));
+    await syncFolder(target);
   }
 
   async *apps(database: string): AsyncIterable<string> {

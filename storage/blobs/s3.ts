@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
 import {
   AbortMultipartUploadCommand,
+  CopyObjectCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
   GetObjectCommand,
@@ -25,11 +26,13 @@ import {
   type ListedBlob,
   StoreUnavailable,
 } from './blob-store.ts';
+import { behind, failEndless, isMissing, isUnknownToStore, only } from './s3-responses.ts';
 import { openClients, type S3Access, type S3Clients, withSilenceLimit } from './s3-clients.ts';
 
 /** The smallest part that a multipart upload may have. One part at a time is held in memory. */
 const partBytes = 5 * 1024 * 1024;
 const silenceTimeoutMs = 5_000;
+const copiesAtOnce = 16;
 
 /** The beginning of a page of unfinished uploads. */
 type Place = Pick<ListMultipartUploadsCommandInput, 'KeyMarker' | 'UploadIdMarker'>;
@@ -118,6 +121,28 @@ export class S3Blobs implements BlobStore {
     if (kept.length > 0) throw new Error(`the store kept ${kept.length} of ${all} blobs: ${kept[0]}`);
   }
 
+  /** In the store itself: no bytes come here. */
+  async copyAll(from: BlobLocation, to: BlobLocation): Promise<void> {
+    const prefix = `${from.database}/${from.schema}/`;
+    for await (const page of this.#pages(prefix)) {
+      const ids = page.map(({ Key = '' }) => Key.slice(prefix.length)).filter(isUuid);
+      while (ids.length > 0) {
+        await Promise.all(ids.splice(0, copiesAtOnce).map((id) => this.#copy(prefix + id, { ...to, id })));
+      }
+    }
+  }
+
+  async #copy(source: string, to: BlobKey): Promise<void> {
+    const CopySource = `${this.#bucket}/${source}`;
+    try {
+      await this.#clients.keeper.send(
+        new CopyObjectCommand({ Bucket: this.#bucket, Key: blobName(to), CopySource }),
+      );
+    } catch (error) {
+      if (!isMissing(error)) throw new StoreUnavailable(error);
+    }
+  }
+
   async *apps(database: string): AsyncIterable<string> {
     const seen = new Set<string>();
     for await (const name of this.#names(`${database}/`)) {
@@ -199,37 +224,6 @@ export class S3Blobs implements BlobStore {
   async #abort(Key: string | undefined, UploadId: string | undefined): Promise<void> {
     await this.#clients.keeper.send(new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId }));
   }
-}
-
-/** Drops what a listing holds beyond its prefix, be it of a small store or of a cache: that is not ours to remove. */
-function only<Item extends { Key?: string | undefined }>(
-  items: readonly Item[] = [],
-  prefix: string,
-): Item[] {
-  return items.filter(({ Key }) => Key?.startsWith(prefix) === true);
-}
-
-/** The beginning of the next page. A key may have several uploads. */
-function behind({ NextKeyMarker, NextUploadIdMarker }: ListMultipartUploadsCommandOutput) {
-  if (NextKeyMarker === undefined) return undefined;
-  return NextUploadIdMarker === undefined
-    ? { KeyMarker: NextKeyMarker }
-    : { KeyMarker: NextKeyMarker, UploadIdMarker: NextUploadIdMarker };
-}
-
-function failEndless(prefix: string): never {
-  throw new Error(`the listing of ${prefix} does not come to an end`);
-}
-
-/** True for a missing blob. When the bucket is missing, nothing is known of the blob. */
-function isMissing(error: unknown): boolean {
-  return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404 &&
-    error.name !== 'NoSuchBucket';
-}
-
-/** True for small stores without a listing of unfinished uploads. They expire those by themselves, or keep none. */
-function isUnknownToStore(error: unknown): boolean {
-  return error instanceof S3ServiceException && [405, 501].includes(error.$metadata.httpStatusCode ?? 0);
 }
 
 function blobName({ database, schema, id }: BlobKey): string {

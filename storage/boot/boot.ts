@@ -1,5 +1,6 @@
 // Opens the storage: checks the server, migrates every schema, prepares template and spares.
 import type { BlobStore } from '../blobs/blob-store.ts';
+import { FairQueue } from '../concurrency/fair-queue.ts';
 import { Databases, ownConnections } from '../connections/databases.ts';
 import { migrateFleet, refuseNewerFleet } from './fleet.ts';
 import { checkMasterKey } from './key-check.ts';
@@ -88,6 +89,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     secrets,
     migrations,
     names: clusterNames(access.database),
+    copying: new FairQueue({ slots: 1 }),
     // Twice, because a killed process's connections may linger when the next one opens its own.
     roleConnections: Math.max(roleConnectionsAtLeast, 2 * cap * workers),
   };

@@ -18,6 +18,8 @@ export type Change =
   | { kind: 'jobs'; workspace: string; app: string }
   /** Tokens were revoked, or an admin's rights changed. */
   | { kind: 'revocations' }
+  /** A database is to be copied, which is possible only while nobody is connected to it. */
+  | { kind: 'release'; database: string }
   /** The first-run setup is complete. */
   | { kind: 'setup' };
 
@@ -139,6 +141,10 @@ function parse(payload: string): Change | undefined {
       return workspace === undefined || app === undefined ? undefined : { kind: value.kind, workspace, app };
     case 'policies':
       return workspace === undefined ? { kind: 'policies' } : { kind: 'policies', workspace };
+    case 'release':
+      return 'database' in value && typeof value.database === 'string'
+        ? { kind: 'release', database: value.database }
+        : undefined;
     case 'revocations':
     case 'setup':
       return { kind: value.kind };

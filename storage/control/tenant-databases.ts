@@ -41,6 +41,16 @@ export async function markSpare(sql: Sql, name: string): Promise<boolean> {
   return count === 1;
 }
 
+/** What a copy becomes: a workspace's database, or one that is kept as it is. */
+export type CopyState = 'assigned' | 'template';
+
+/** Marks a complete copy as such; false when the reaper has taken it meanwhile. */
+export async function assignCopy(sql: Sql, name: string, state: CopyState): Promise<boolean> {
+  const { count } = await sql`
+    update control.tenant_databases set state = ${state} where name = ${name} and state = 'creating'`;
+  return count === 1;
+}
+
 /** Leaves a database to the reaper. */
 export async function markDropping(sql: Sql, name: string): Promise<void> {
   await sql`update control.tenant_databases set state = 'dropping' where name = ${name}`;
@@ -92,7 +102,7 @@ export async function highestVersions(sql: Sql): Promise<TenantVersions> {
 export async function listOutdated(sql: Sql, versions: TenantVersions): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select name from control.tenant_databases
-    where state in ('spare', 'assigned') and (version < ${versions.workspace} or app_version < ${versions.app})
+    where state in ('spare', 'assigned', 'template') and (version < ${versions.workspace} or app_version < ${versions.app})
     order by created_at`;
   return rows.map(({ name }) => name);
 }

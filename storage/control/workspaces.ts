@@ -34,7 +34,7 @@ export async function isSameWorkspace(
 /** The workspace, or undefined. */
 export async function findWorkspace(sql: Sql, id: string): Promise<WorkspaceDefinition | undefined> {
   const [row] = await sql<WorkspaceDefinition[]>`
-    select id, name, database, expires_at, created_at, updated_at from control.workspaces where id = ${id}`;
+    select id, name, database, expires_at, source, created_at, updated_at from control.workspaces where id = ${id}`;
   return row;
 }
 
@@ -46,7 +46,7 @@ export async function selectWorkspaces(
 ): Promise<Page<WorkspaceDefinition>> {
   const wanted = only === undefined ? sql`true` : sql`id = ${only}`;
   return await selectPage<WorkspaceDefinition>(sql, request, {
-    columns: sql`id, name, database, expires_at, created_at, updated_at`,
+    columns: sql`id, name, database, expires_at, source, created_at, updated_at`,
     from: sql`control.workspaces where ${wanted}`,
     order: sql`id collate "C"`,
   });
@@ -70,7 +70,7 @@ export async function updateWorkspaceRow(
     update control.workspaces as now set name = ${name ?? sql`now.name`},
       expires_at = ${expires_at === undefined ? sql`now.expires_at` : expires_at}, updated_at = ${now}
     from before where now.id = before.id
-    returning now.id, now.name, now.database, now.expires_at, now.created_at, now.updated_at,
+    returning now.id, now.name, now.database, now.expires_at, now.source, now.created_at, now.updated_at,
       before.name as name_before, before.expires_at as expires_before`;
   if (row === undefined) return undefined;
   const { name_before, expires_before, ...workspace } = row;
@@ -83,7 +83,7 @@ export async function listExpiredWorkspaces(
   { now, limit }: { now: Date; limit: number },
 ): Promise<WorkspaceDefinition[]> {
   return await sql<WorkspaceDefinition[]>`
-    select id, name, database, expires_at, created_at, updated_at from control.workspaces
+    select id, name, database, expires_at, source, created_at, updated_at from control.workspaces
     where expires_at <= ${now} order by expires_at, id limit ${limit}`;
 }
 
@@ -105,7 +105,7 @@ export async function deleteWorkspace(
 ): Promise<WorkspaceDefinition | undefined> {
   const [row] = await sql<WorkspaceDefinition[]>`
     delete from control.workspaces where id = ${id} and database = ${database}
-    returning id, name, database, expires_at, created_at, updated_at`;
+    returning id, name, database, expires_at, source, created_at, updated_at`;
   return row;
 }
 

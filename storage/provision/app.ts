@@ -26,14 +26,10 @@ export async function createAppSchema(
   provisioning: Provisioning,
   place: AppLocation,
 ): Promise<number> {
-  const { names: { groups }, migrations } = provisioning;
+  const { migrations } = provisioning;
   const owner = quoteIdentifier(ownerRole(place.schema));
   await oneAtATime(sql);
-  const roles = [
-    { name: place.schema, group: groups.app },
-    { name: ownerRole(place.schema), group: groups.appOwner },
-  ];
-  await sql.unsafe(`${rolesText(provisioning, place, roles)}
+  await sql.unsafe(`${appRolesText(provisioning, place)}
     create schema ${quoteIdentifier(place.schema)} authorization ${owner};
     set local role ${owner};`);
   for (const migration of migrations.app) {
@@ -41,6 +37,26 @@ export async function createAppSchema(
   }
   await sql`set local role none`;
   return latestVersion(migrations.app);
+}
+
+/** Creates the roles of an app whose schema exists already, under another name. */
+export async function createAppRoles(
+  sql: Sql,
+  provisioning: Provisioning,
+  place: AppLocation & { hasViewer: boolean },
+): Promise<void> {
+  await sql.unsafe(
+    `${appRolesText(provisioning, place)} ${place.hasViewer ? viewerText(place) : ''}`,
+  );
+}
+
+/** SQL that creates the two roles that each app has. */
+function appRolesText(provisioning: Provisioning, place: AppLocation): string {
+  const { groups } = provisioning.names;
+  return rolesText(provisioning, place, [
+    { name: place.schema, group: groups.app },
+    { name: ownerRole(place.schema), group: groups.appOwner },
+  ]);
 }
 
 /** Makes the owner role of a schema that an earlier release left to the app's other role, and hands the schema over. */
@@ -60,17 +76,23 @@ export async function ensureOwner(sql: Sql, provisioning: Provisioning, place: A
  * Makes the role that owns the views of an app, if there is none. It cannot log in and has no right but to find names in the
  * schema; whoever makes a view adds the right to read what the view reads. Only the owner of the schema may become it.
  */
-export async function ensureViewer(sql: Sql, { database, schema }: AppLocation): Promise<void> {
+export async function ensureViewer(sql: Sql, place: AppLocation): Promise<void> {
   await oneAtATime(sql);
+  const { schema } = place;
   if (await isRole(sql, viewerRole(schema))) return;
-  const [viewer, owner, place] = [viewerRole(schema), ownerRole(schema), schema].map(quoteIdentifier);
-  await sql.unsafe(`set local createrole_self_grant = 'set';
+  await sql.unsafe(`${viewerText(place)}
+    set local role ${quoteIdentifier(ownerRole(schema))};
+    grant usage on schema ${quoteIdentifier(schema)} to ${quoteIdentifier(viewerRole(schema))};
+    set local role none;`);
+}
+
+/** SQL that creates the role that owns the views of an app. */
+function viewerText({ database, schema }: AppLocation): string {
+  const viewer = quoteIdentifier(viewerRole(schema));
+  return `set local createrole_self_grant = 'set';
     create role ${viewer} nologin nosuperuser nocreatedb nocreaterole noinherit noreplication nobypassrls;
     grant ${quoteIdentifier(database)} to ${viewer} with inherit false, set false;
-    grant ${viewer} to ${owner} with inherit false, set true;
-    set local role ${owner};
-    grant usage on schema ${place} to ${viewer};
-    set local role none;`);
+    grant ${viewer} to ${quoteIdentifier(ownerRole(schema))} with inherit false, set true;`;
 }
 
 async function isRole(sql: Sql, name: string): Promise<boolean> {

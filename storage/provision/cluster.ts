@@ -1,5 +1,6 @@
 // The context in which databases, schemas and roles are made and dropped, and the lock between maker and reaper.
 import { randomBytes } from 'node:crypto';
+import type { FairQueue } from '../concurrency/fair-queue.ts';
 import type { Databases } from '../connections/databases.ts';
 import { latestVersion, type MigratedSchema, type Migrations } from '../boot/migrate.ts';
 import type { Sql } from '../connections/pool.ts';
@@ -14,6 +15,8 @@ export interface Provisioning {
   secrets: Secrets;
   names: ClusterNames;
   migrations: Migrations;
+  /** One at a time: each has a connection of its own, of which there are few. */
+  copying: FairQueue;
   /** CONNECTION LIMIT of a tenant role. */
   roleConnections: number;
 }

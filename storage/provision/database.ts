@@ -18,20 +18,14 @@ import { isAssigned, markSpare, type TenantVersions } from '../control/tenant-da
 export async function makeDatabase(provisioning: Provisioning): Promise<string> {
   const name = opaqueName('w_');
   const { databases, names } = provisioning;
-  const role = tenantRole(provisioning, name, { database: name, group: names.groups.workspace });
   await databases.onOwnConnection(async (sql) => {
     await lockDatabase(sql, name);
-    await sql.unsafe(beginText(role, currentVersions(provisioning.migrations)));
+    await beginDatabase(sql, provisioning, name);
     await sql.unsafe(
       `create database ${quoteIdentifier(name)} template ${quoteIdentifier(names.template)}
        strategy wal_log allow_connections false`,
     );
-    await sql.unsafe(
-      `revoke all on database ${quoteIdentifier(name)} from public;
-       grant connect on database ${quoteIdentifier(name)} to ${quoteIdentifier(name)};
-       ${limitDatabaseText(name)}
-       alter database ${quoteIdentifier(name)} allow_connections true;`,
-    );
+    await openDatabase(sql, name);
     // Also opens the first connection, which writes the catalog cache file of the database.
     await databases.provisioner(name).transaction((tenant) => makeSpareApp(tenant, provisioning, name));
     if (!await markSpare(sql, name)) throw new StorageError('unavailable', 'the new database was taken back');
@@ -52,6 +46,24 @@ export async function refillSpareApp(provisioning: Provisioning, database: strin
       if (await peekSpareApp(tenant) === undefined) await makeSpareApp(tenant, provisioning, database);
     });
   });
+}
+
+/** Commits the row of a database that is to be made, with the role that will connect to it. */
+export async function beginDatabase(sql: Sql, provisioning: Provisioning, name: string): Promise<void> {
+  const { groups } = provisioning.names;
+  const role = tenantRole(provisioning, name, { database: name, group: groups.workspace });
+  await sql.unsafe(beginText(role, currentVersions(provisioning.migrations)));
+}
+
+/** Bounds a new database, and opens it for its role alone. */
+export async function openDatabase(sql: Sql, name: string): Promise<void> {
+  const [database, role] = [quoteIdentifier(name), quoteIdentifier(name)];
+  await sql.unsafe(
+    `revoke all on database ${database} from public;
+     grant connect on database ${database} to ${role};
+     ${limitDatabaseText(name)}
+     alter database ${database} allow_connections true;`,
+  );
 }
 
 /** Several statements, which run in one implicit transaction when they are sent as one. */

@@ -58,7 +58,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   croner: /^api\/hooks\/jobs\/times\.ts$/,
   execa: /^supervisor\/spawn\.ts$/,
   rolldown: /^supervisor\/hooks\/bundle-runner\.ts$/,
-  '@aws-sdk/client-s3': /^storage\/blobs\/s3(-clients)?\.ts$/,
+  '@aws-sdk/client-s3': /^storage\/blobs\/s3(-clients|-responses)?\.ts$/,
   '@aws-sdk/lib-storage': /^storage\/blobs\/s3\.ts$/,
   chokidar: /^supervisor\/hooks\/watch\.ts$/,
   c12: /^supervisor\/config\.ts$/,

@@ -203,7 +203,7 @@ table tenant_databases
   CREATE INDEX tenant_databases_state ON control.tenant_databases USING btree (state, created_at) WHERE (state <> 'assigned'::text)
   CREATE INDEX tenant_databases_versions ON control.tenant_databases USING btree (version, app_version)
   constraint tenant_databases_pkey PRIMARY KEY (name)
-  constraint tenant_databases_state_check CHECK ((state = ANY (ARRAY['creating'::text, 'spare'::text, 'assigned'::text, 'dropping'::text])))
+  constraint tenant_databases_state_check CHECK ((state = ANY (ARRAY['creating'::text, 'spare'::text, 'assigned'::text, 'template'::text, 'dropping'::text])))
 
 table usage
   workspace text not null
@@ -217,6 +217,13 @@ table usage
   constraint usage_pkey PRIMARY KEY (workspace, schema, hour)
   constraint usage_workspace_fkey FOREIGN KEY (workspace) REFERENCES control.workspaces(id) ON DELETE CASCADE
 
+table workspace_templates
+  database text not null
+  origins text[] not null
+  policies jsonb not null
+  constraint workspace_templates_database_fkey FOREIGN KEY (database) REFERENCES control.tenant_databases(name) ON DELETE CASCADE
+  constraint workspace_templates_pkey PRIMARY KEY (database)
+
 table workspaces
   id text not null
   name text not null
@@ -225,10 +232,14 @@ table workspaces
   updated_at timestamp with time zone not null
   origins text[] not null default '{}'::text[]
   expires_at timestamp with time zone
+  source text
+  template text
   CREATE INDEX workspaces_expires_at ON control.workspaces USING btree (expires_at) WHERE (expires_at IS NOT NULL)
   constraint workspaces_database UNIQUE (database)
   constraint workspaces_database_fkey FOREIGN KEY (database) REFERENCES control.tenant_databases(name)
   constraint workspaces_id PRIMARY KEY (id)
+  constraint workspaces_template UNIQUE (template)
+  constraint workspaces_template_fkey FOREIGN KEY (template) REFERENCES control.workspace_templates(database)
 
 CREATE OR REPLACE FUNCTION control.audit_begin(OUT seq bigint, OUT hash bytea)
  RETURNS record

@@ -1,4 +1,5 @@
 // The second half of a sign-in by OAuth: the provider has sent the user back with a code.
+import { clientSecretOwner } from '../../../storage/secrets.ts';
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import { lockState, type TakenState, takeState } from '../../../storage/workspace/oauth-states.ts';
 import type { ProviderRow } from '../../../storage/workspace/oauth-providers.ts';
@@ -15,7 +16,7 @@ import { readIdToken, refuseIdToken } from './id-token.ts';
 import { type AccountMatch, identify, type IdentityClaim, matchAccount, refuseIdentity } from './identity.ts';
 import { profileStyle } from './presets.ts';
 import { type ProviderProfile, readProfile } from './profile.ts';
-import { requireProvider, secretOwner } from './provider.ts';
+import { requireProvider } from './provider.ts';
 import { checkRedirectUri } from './redirect-uri.ts';
 
 type CallbackDeps = SignInDeps & Pick<Deps, 'egress' | 'issuerKeys' | 'observe' | 'revocations'>;
@@ -85,7 +86,8 @@ async function readProviderProfile(
   const asking = { deps, workspace: workspace.id, provider: name };
   const secret = sealed === null
     ? undefined
-    : deps.secrets.open('oauth-client-secret', secretOwner(workspace, name), sealed).toString();
+    : deps.secrets.open('oauth-client-secret', clientSecretOwner(workspace.database, name), sealed)
+      .toString();
   const { accessToken: token, idToken } = await exchangeCode(asking, { provider, secret, code, state });
   const profile = await readProfile(asking, { url, token, style: profileStyle(name) });
   if (issuer === null) return profile;

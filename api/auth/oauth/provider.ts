@@ -123,8 +123,3 @@ export async function listProviders(
 export function failNoProvider(name: string): never {
   fail('not_found', `there is no provider "${name}"`);
 }
-
-/** The owner that a secret is sealed for: one workspace, one provider. */
-export function secretOwner({ database }: WorkspaceDefinition, provider: string): string {
-  return `${database}/${provider}`;
-}

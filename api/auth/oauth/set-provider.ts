@@ -1,4 +1,5 @@
 // A workspace admin sets up, changes or removes a provider.
+import { clientSecretOwner } from '../../../storage/secrets.ts';
 import type { WorkspaceDefinition } from '../../../storage/definition.ts';
 import {
   deleteProvider,
@@ -17,7 +18,6 @@ import {
   isProviderName,
   type Provider,
   type providerInput,
-  secretOwner,
   showProvider,
 } from './provider.ts';
 import { redirectUriObjection } from './redirect-uri.ts';
@@ -39,9 +39,11 @@ export async function setProvider(
   const settled = completeSettings(deps, name, input);
   const actor = await readActorName(deps, principal);
   const { client_id, client_secret: secret } = input;
-  const client_secret_sealed = secret === undefined
-    ? null
-    : deps.secrets.seal('oauth-client-secret', secretOwner(workspace, name), Buffer.from(secret));
+  const client_secret_sealed = secret === undefined ? null : deps.secrets.seal(
+    'oauth-client-secret',
+    clientSecretOwner(workspace.database, name),
+    Buffer.from(secret),
+  );
   const row = { provider: name, client_id, client_secret_sealed, ...settled };
   const stored = await deps.databases.workspace(workspace.database).transaction(async (sql) => {
     const before = await findProvider(sql, name);

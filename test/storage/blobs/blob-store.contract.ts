@@ -52,6 +52,21 @@ export function blobStoreContract(
     });
     afterAll(() => stop());
 
+    it('copies all blobs of an app to another, and each goes its own way', async () => {
+      const [from, to] = [place(), place()];
+      const [one, two] = [keyIn(from), keyIn(from)];
+      await store.put(one, pieces('one'));
+      await store.put(two, pieces('two'));
+      await store.copyAll(from, to);
+      expect(await idsOf(store, to)).toEqual([one.id, two.id].sort());
+      await store.remove(one);
+      expect((await read(store, { ...to, id: one.id })).toString()).toBe('one');
+      await store.removeAll(to);
+      expect((await read(store, two)).toString()).toBe('two');
+      await store.copyAll(place(), to);
+      expect(await idsOf(store, to)).toEqual([]);
+    });
+
     it('gives back what was put, whole and in ranges', async () => {
       const key = keyIn(place());
       expect(await store.put(key, pieces('hello ', 'blob ', 'world'))).toEqual({ size: 16 });

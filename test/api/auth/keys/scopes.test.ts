@@ -20,6 +20,7 @@ const scopeOf: readonly (readonly [RegExp, string])[] = [
   [/^[A-Z]+ .*\/policies\b/, 'policies:write'],
   [/\/usage$/, 'usage:read'],
   [/\/outbox$/, 'outbox:read'],
+  [/\/reset$/, 'workspaces:write'],
   [/\/audit$/, 'audit:read'],
   [/^GET .*\/(origins|oauth\/providers(\/:provider)?)$/, 'settings:read'],
   [/^[A-Z]+ .*\/(origins|oauth\/providers\/:provider)$/, 'settings:write'],
