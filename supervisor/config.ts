@@ -47,8 +47,15 @@ export interface ResolvedConfig {
 }
 
 const prefix = 'BULKHEAD_';
-/** Variables of programs that call a server: which one, and as whom. */
-const clientVariables: readonly string[] = ['BULKHEAD_URL', 'BULKHEAD_TOKEN'];
+/** Variables of programs that call a server: which one, as whom, and which app. */
+const clientVariables: readonly string[] = [
+  'BULKHEAD_URL',
+  'BULKHEAD_TOKEN',
+  'BULKHEAD_PASSWORD',
+  'BULKHEAD_NEW_PASSWORD',
+  'BULKHEAD_WORKSPACE',
+  'BULKHEAD_APP',
+];
 
 /** All settings by their dotted keys. */
 export const settingsByKey: ReadonlyMap<string, Setting<unknown>> = new Map(flatten(settings, ''));

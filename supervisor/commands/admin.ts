@@ -1,16 +1,41 @@
-// `bulkhead admin password`: a new password for a master admin who has lost the old one.
-import type { Config, MasterPassword, ProgramStart } from '../protocol.ts';
-import { runOneShot } from './beside-server.ts';
+// `bulkhead admin …`: admins of workspaces and apps, and the password of the master admin.
+import { workspacePath } from '../remote/place.ts';
+import { readPassword } from '../remote/prompt.ts';
+import { findByEmail } from './find-by-email.ts';
+import { resource } from './resource.ts';
 
-/** Makes the password, tells it, and ends all sessions of the admin. Throws `StartRefused`. */
-export async function resetMasterPassword(config: Config, json: boolean): Promise<void> {
-  await runOneShot<ProgramStart, MasterPassword>(config, {
-    program: 'auth/account/reset-master',
-    input: {},
-    onResult: (made) => void process.stdout.write(json ? `${JSON.stringify(made)}\n` : describe(made)),
-  });
-}
+const passwordVariable = 'BULKHEAD_NEW_PASSWORD';
 
-function describe({ username, password }: MasterPassword): string {
-  return `username: ${username}\npassword: ${password}\n`;
-}
+/** Manages admins. */
+export const admin = resource({
+  name: 'admin',
+  level: 'workspace',
+  path: (place) => `${workspacePath(place)}/admins`,
+  columns: [['ID', 'id'], ['EMAIL', 'email'], ['ROLE', 'role'], ['APPS', 'app_ids'], ['NAME', 'name']],
+  id: 'admin',
+  find: findByEmail,
+  needsPassword: true,
+  create: {
+    description: `Create an admin. The new password is asked for, or read from ${passwordVariable}.`,
+    args: {
+      email: { type: 'positional', description: 'The address' },
+      name: { type: 'string', description: 'The name (default: the address)' },
+      apps: { type: 'string', description: 'The apps of an app admin, as in shop,blog (default: all)' },
+    },
+    body: async (given) => {
+      const email = given.required('email');
+      const apps = given.text('apps')?.split(',').filter((id) => id !== '') ?? [];
+      return {
+        email,
+        name: given.text('name') ?? email,
+        password: await readPassword({
+          question: `New password of ${email}`,
+          isNew: true,
+          variable: passwordVariable,
+        }),
+        app_ids: apps,
+      };
+    },
+  },
+  more: { password: async () => (await import('./server-commands.ts')).password },
+});

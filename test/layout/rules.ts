@@ -7,7 +7,7 @@ const readByVitest = new Set(['vitest.config.ts', 'test/harness/global-setup.ts'
 const maxFiles = 16;
 
 /** Flat folders whose files are a list of like things, which no further folder would make easier to find. */
-const lists = new Set(['api/routes', 'supervisor', 'supervisor/hooks', 'hook-runner']);
+const lists = new Set(['api/routes', 'supervisor', 'supervisor/commands', 'supervisor/hooks', 'hook-runner']);
 
 /** Folders with more files at their top than a reader takes in: the story stays on top, its parts go below. */
 export function folderErrors(paths: readonly string[]): string[] {
