@@ -28,7 +28,7 @@ export interface RequestOrigin {
   ip: string;
   userAgent: string;
   /** The cookie that a sign-in has set, as the client sends it. */
-  knownClient?: string | undefined;
+  knownClient?: (() => string | undefined) | undefined;
 }
 
 /** The parts of a response that a handler may change besides the body. */

@@ -89,28 +89,43 @@ export function encodeEvent(change: RecordChange, { seq, id }: { seq: number; id
 /** The parts of an event that its frame does not have. Without `record`, the record is the JSON of the frame. */
 export type EventExtras = Pick<RecordChange, 'custom' | 'deleted'> & Partial<Pick<RecordChange, 'record'>>;
 
-/** The event of a frame that `encodeEvent` custom. Its record is read when it is asked for: most views never do. */
+/** The event of a frame that `encodeEvent` made. Its record is read when it is asked for: most views never do. */
 export function readEvent(
   frame: Buffer,
-  { seq, custom, deleted, record }: EventExtras & { seq: number },
+  extras: EventExtras & { seq: number },
 ): RecordEvent {
-  const lineEnd = frame.indexOf('\n', typeStart, 'latin1');
-  const jsonStart = lineEnd + '\ndata: '.length;
-  let known = record;
-  return {
-    id: frame.toString('latin1', idStart, idStart + cursorLength),
-    type: frame.toString('latin1', typeStart, lineEnd),
-    seq,
-    frame,
-    jsonStart,
-    weight: frame.length + (deleted?.bytes ?? 0),
-    custom,
-    deleted,
-    get record() {
-      known ??= parsed(frame.subarray(jsonStart, -2));
-      return known;
-    },
-  };
+  return new FrameEvent(frame, extras);
+}
+
+/** A class, whose getter all events share: V8 would make a hidden class for each object with a getter of its own. */
+class FrameEvent implements RecordEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly seq: number;
+  readonly frame: Buffer;
+  readonly jsonStart: number;
+  readonly weight: number;
+  readonly custom: RecordEvent['custom'];
+  readonly deleted: RecordEvent['deleted'];
+  #record: RecordChange['record'] | undefined;
+
+  constructor(frame: Buffer, { seq, custom, deleted, record }: EventExtras & { seq: number }) {
+    const lineEnd = frame.indexOf('\n', typeStart, 'latin1');
+    this.id = frame.toString('latin1', idStart, idStart + cursorLength);
+    this.type = frame.toString('latin1', typeStart, lineEnd);
+    this.seq = seq;
+    this.frame = frame;
+    this.jsonStart = lineEnd + '\ndata: '.length;
+    this.weight = frame.length + (deleted?.bytes ?? 0);
+    this.custom = custom;
+    this.deleted = deleted;
+    this.#record = record;
+  }
+
+  get record(): RecordChange['record'] {
+    this.#record ??= parsed(recordJson(this));
+    return this.#record;
+  }
 }
 
 function parsed(json: Buffer): RecordChange['record'] {

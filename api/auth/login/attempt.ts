@@ -54,7 +54,7 @@ function countersOf(
   deps: Pick<Deps, 'secrets'>,
   { subject, origin, proof }: Attempt,
 ): [LockoutCounter, ...LockoutCounter[]] {
-  const known = readKnownClient(deps, subject, origin.knownClient);
+  const known = readKnownClient(deps, subject, origin.knownClient?.());
   // The guesses of others do not lock out a client that has signed in before.
   if (known !== undefined) return [{ subject: `${subject}\n${known}`, limits: clientLimits }];
   const isLocal = isLoopback(origin.ip);
@@ -73,7 +73,7 @@ export function clientOf(
   deps: Pick<Deps, 'secrets'>,
   { subject, origin: { ip, knownClient } }: Pick<Attempt, 'subject' | 'origin'>,
 ): PasswordClient {
-  const isKnown = readKnownClient(deps, subject, knownClient) !== undefined;
+  const isKnown = readKnownClient(deps, subject, knownClient?.()) !== undefined;
   return { network: networkOf(ip), turn: isKnown ? 'known' : isLoopback(ip) ? 'loopback' : 'others' };
 }
 
