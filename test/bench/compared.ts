@@ -110,12 +110,12 @@ function sidesOf(
   return {
     ours: {
       name: 'ours',
-      pids: [server.apiPid, server.pid],
+      pids: () => [server.apiPid, server.pid],
       plan: { port: server.port, requests: matchup.ours },
     },
     yardstick: {
       name: 'yardstick',
-      pids: [yardstick.pid],
+      pids: () => [yardstick.pid],
       plan: { port: yardstick.port, requests: matchup.yardstick },
     },
   };

@@ -78,7 +78,7 @@ async function watch(
   );
   const side: Side = {
     name: 'ours',
-    pids: [server.apiPid, server.pid],
+    pids: () => [server.apiPid, server.pid],
     plan: { port: server.port, requests },
   };
   const generator = startGenerator();

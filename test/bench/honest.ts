@@ -41,7 +41,7 @@ export async function benchHonest(pace: Pace, beside: string): Promise<Findings>
 
 /** CPU time is that of the supervisor, the API and runners. */
 function sideOf({ pid, port }: BenchServer, requests: readonly string[]): Side {
-  return { name: 'server', pids: [pid, ...findDescendants(pid, '/main.')], plan: { port, requests } };
+  return { name: 'server', pids: () => [pid, ...findDescendants(pid, '/main.')], plan: { port, requests } };
 }
 
 function figuresOf(name: string, { ours, yardstick, ratio, cpuRatio }: Comparison): Figure[] {

@@ -113,7 +113,7 @@ async function rates(
 function creates({ stage, generator, pace }: Parts, ours: Place, other: Place): Promise<Comparison> {
   const side = (name: string, { path, token }: Place): Side => ({
     name,
-    pids: [stage.server.apiPid, stage.server.pid],
+    pids: () => [stage.server.apiPid, stage.server.pid],
     plan: {
       port: stage.server.port,
       requests: [renderRequest({ method: 'POST', path, token, body: sample })],
@@ -128,7 +128,7 @@ async function route({ stage, generator, pace }: Parts, path: string): Promise<F
     const { apiPid, pid, port } = stage.server;
     const ours = {
       name: 'custom route',
-      pids: [apiPid, pid],
+      pids: () => [apiPid, pid],
       plan: { port, requests: [renderRequest({ method: 'GET', path })] },
     };
     if (pace.profile) {
@@ -138,7 +138,7 @@ async function route({ stage, generator, pace }: Parts, path: string): Promise<F
       ours,
       yardstick: {
         name: 'bare h3',
-        pids: [yardstick.pid],
+        pids: () => [yardstick.pid],
         plan: { port: yardstick.port, requests: [renderRequest({ method: 'GET', path: '/hello' })] },
       },
     }, pace);

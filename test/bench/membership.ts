@@ -32,7 +32,7 @@ export async function benchMembership(pace: Pace): Promise<Findings> {
     const { server } = stage;
     const side = (name: string, collection: keyof typeof rules): Side => ({
       name,
-      pids: [server.apiPid, server.pid],
+      pids: () => [server.apiPid, server.pid],
       plan: {
         port: server.port,
         requests: tokens.map((token) =>

@@ -21,7 +21,7 @@ export async function benchRule(pace: Pace): Promise<Findings> {
     const user = await endUser(stage);
     const side = (name: string, token: string): Side => ({
       name,
-      pids: [server.apiPid, server.pid],
+      pids: () => [server.apiPid, server.pid],
       plan: {
         port: server.port,
         requests: ids.map((id) => renderRequest({ method: 'GET', path: `${path}/${id}`, token })),

@@ -1,6 +1,6 @@
 // What Linux says of a process: the CPU time it used and the memory it holds
 // (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html).
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 /** Clock ticks a second, fixed in Linux's interface to user space. */
 const ticksPerSecond = 100;
@@ -11,8 +11,9 @@ function statOf(pid: number): string[] {
   return text.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 
-/** User and system CPU time of all threads of a process, in microseconds. */
-export function cpuMicroseconds(pid: number): number {
+/** User and system CPU time of all threads of a process, in microseconds; undefined of one that has ended. */
+export function cpuMicroseconds(pid: number): number | undefined {
+  if (!existsSync(`/proc/${pid}`)) return undefined;
   const fields = statOf(pid);
   return (Number(fields[11]) + Number(fields[12])) * (1_000_000 / ticksPerSecond);
 }

@@ -6,8 +6,8 @@ import { type Spread, spread } from './statistics.ts';
 /** One of the two servers that are compared. */
 export interface Side {
   name: string;
-  /** Processes whose CPU time counts as the server's. */
-  pids: readonly number[];
+  /** Processes whose CPU time counts as the server's, as of now: runners begin and end while it serves. */
+  pids: () => readonly number[];
   plan: Omit<Plan, 'seconds' | 'connections'>;
 }
 
@@ -92,14 +92,23 @@ export async function measure(
   });
   return {
     requestsPerSecond: result.requests / result.seconds,
-    cpu: (cpuOf(side) - before) / result.requests,
+    cpu: cpuSince(before, side) / result.requests,
     p50: result.p50,
     p99: result.p99,
   };
 }
 
-function cpuOf({ pids }: Side): number {
-  return pids.reduce((sum, pid) => sum + cpuMicroseconds(pid), 0);
+/** By process, in microseconds. What has just ended is left out. */
+function cpuOf({ pids }: Side): Map<number, number> {
+  return new Map(pids().flatMap((pid): [number, number][] => {
+    const used = cpuMicroseconds(pid);
+    return used === undefined ? [] : [[pid, used]];
+  }));
+}
+
+/** What the side used since then. A process that has ended takes its last use with it. */
+function cpuSince(before: Map<number, number>, side: Side): number {
+  return [...cpuOf(side)].reduce((sum, [pid, used]) => sum + used - (before.get(pid) ?? 0), 0);
 }
 
 function summarize(name: string, rounds: Round[]): SideResult {

@@ -80,7 +80,7 @@ function connectionsOf({ server }: Stage): Figure {
 }
 
 function sideOf(name: string, { server }: Stage, requests: string[]): Side {
-  return { name, pids: [server.apiPid, server.pid], plan: { port: server.port, requests } };
+  return { name, pids: () => [server.apiPid, server.pid], plan: { port: server.port, requests } };
 }
 
 /** Makes the workspaces; answers the requests of each active one. */
