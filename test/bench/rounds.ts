@@ -100,10 +100,12 @@ export async function measure(
 
 /** By process, in microseconds. What has just ended is left out. */
 function cpuOf({ pids }: Side): Map<number, number> {
-  return new Map(pids().flatMap((pid): [number, number][] => {
-    const used = cpuMicroseconds(pid);
-    return used === undefined ? [] : [[pid, used]];
-  }));
+  return new Map(
+    pids().flatMap((pid): [number, number][] => {
+      const used = cpuMicroseconds(pid);
+      return used === undefined ? [] : [[pid, used]];
+    }),
+  );
 }
 
 /** What the side used since then. A process that has ended takes its last use with it. */

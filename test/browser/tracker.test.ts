@@ -67,7 +67,9 @@ async function mailedTo(address: string): Promise<string> {
   let secret: string | undefined;
   await expect.poll(async () => {
     const mails = await Promise.all(
-      (await readdir(folder)).map((file) => readFile(join(folder, file), 'utf8')),
+      (await readdir(folder)).filter((file) => file.endsWith('.eml')).map((file) =>
+        readFile(join(folder, file), 'utf8')
+      ),
     );
     secret = mails.filter((mail) => mail.includes(`To: ${address}`)).map(secretIn).at(-1);
     return secret;
