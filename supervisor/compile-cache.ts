@@ -2,6 +2,7 @@
 // memory (30 MB) and starts half a second later. The published program is JavaScript and does not need it.
 import {
   accessSync,
+  chmodSync,
   constants as fileModes,
   existsSync,
   readdirSync,
@@ -40,6 +41,7 @@ export async function startWithCompileCache(load: () => Promise<unknown>): Promi
   if (process.execArgv.includes(loadApi)) {
     await load();
     flushCompileCache();
+    openToReaders();
     writeFileSync(stamp, '');
     await startAgain(process.execArgv.filter((argument) => argument !== loadApi));
   } else if (getCompileCacheDir() === undefined) {
@@ -61,6 +63,13 @@ export function compileCacheEnvironment(): Record<string, string> {
 
 function importCode(path: string): string {
   return `await import(${JSON.stringify(new URL(path, import.meta.url).href)})`;
+}
+
+/** Node makes the files readable for this user only, and the API of a server that root starts is another. */
+function openToReaders(): void {
+  const folder = compileCacheFolder();
+  if (folder === undefined || process.getuid?.() !== 0) return;
+  for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o644);
 }
 
 function isStale(): boolean {

@@ -59,6 +59,16 @@ it.runIf(isRoot)('are used as they are where sources are newer and nothing can b
   await runWith('022', user);
 });
 
+it.runIf(isRoot)('can be read by the user of the API, who is another than root', slow, async () => {
+  await runWith('022');
+  const modes: number[] = [];
+  for (const folder of (await folders()).filter((path) => path.endsWith('-0') && !path.includes('filled'))) {
+    for (const name of await readdir(folder)) modes.push((await stat(join(folder, name))).mode & 0o777);
+  }
+  // What only the supervisor loads is added at its end.
+  expect(modes.filter((mode) => mode === 0o644).length).toBeGreaterThan(500);
+});
+
 it('are made once, and again when sources are newer', slow, async () => {
   const changed = async () =>
     Math.max(...await Promise.all((await folders()).map(async (path) => (await stat(path)).mtimeMs)));
