@@ -38,7 +38,7 @@ export const keyScopes = {
     narrowest: 'app',
     allows: 'upload and delete files, also by the forms of records',
   },
-  'definition:read': { lowest: 'app', narrowest: 'app', allows: 'read collections and access rules' },
+  'definition:read': { lowest: 'app', narrowest: 'app', allows: 'read collections, access rules and types' },
   'definition:write': {
     lowest: 'app',
     narrowest: 'app',

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import type { HookAuth } from '../../hook-runner/calls.ts';
+import type { RouteRegistration } from '../../hook-runner/registrations.ts';
 import type { HeaderList } from '../http/header-list.ts';
 import type { AppHost } from '../http/hosts/hosts.ts';
 import type { Principal } from '../scope.ts';
@@ -199,6 +200,8 @@ export interface Hooks extends RecordHooks, HookLoader {
    * reading the body throws, `500 hook_error`, `503 hook_busy` or `hook_unavailable`.
    */
   serve(app: AppDefinition, request: CustomRequest): Promise<void>;
+  /** The custom routes of an app, in the order of their registration. Throws as `getWriteHooks` does. */
+  routes(app: AppDefinition): Promise<readonly RouteRegistration[]>;
   /** The files of an app. Starts nothing. */
   files(app: AppDefinition): Promise<RunningFile[]>;
   /** Starts nothing. */

@@ -31,6 +31,8 @@ export class Registrations {
   readonly broken: readonly FileRegistrations[];
   /** The custom routes in the order of their registration. */
   readonly routes: readonly RouteRegistration[];
+  /** The same, and those of broken files. */
+  readonly everyRoute: readonly RouteRegistration[];
   /** The scheduled jobs. */
   readonly jobs: readonly JobRegistration[];
   /** Undefined where the files register no job. */
@@ -47,7 +49,8 @@ export class Registrations {
     this.jobPolicy = jobPolicy;
     this.broken = broken;
     this.routes = files.flatMap(({ routes }) => routes);
-    this.#routeTable = new RouteTable([...this.routes, ...broken.flatMap(({ routes }) => routes)]);
+    this.everyRoute = [...this.routes, ...broken.flatMap(({ routes }) => routes)];
+    this.#routeTable = new RouteTable(this.everyRoute);
     this.jobs = files.flatMap(({ jobs }) => jobs);
     for (const { event, collection } of files.flatMap(({ hooks }) => hooks)) {
       this.#noteEvent(collection, event, { [hookEvents[event].when]: event });

@@ -163,6 +163,7 @@ export class HookRunners implements Hooks {
     for (const { app } of this.#findIn({ workspace })) this.drop(app);
   }
 
+  routes: Hooks['routes'] = async (app) => (await this.get(app).loadRegistrations()).everyRoute;
   memoryOf: Hooks['memoryOf'] = (place) => this.#options.host.memoryOf(place);
 
   /** Ends every runner. */

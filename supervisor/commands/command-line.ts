@@ -31,6 +31,7 @@ const commands: Readonly<Record<string, readonly [description: string, load: Com
   key: ['Manage API keys.', async () => (await import('./key.ts')).key],
   records: ['Import and export records.', async () => (await import('./records.ts')).records],
   hooks: ['Push hook files, and see how they run.', async () => (await import('./hooks.ts')).hooks],
+  types: ['Write the TypeScript types of an app.', async () => (await import('./types.ts')).types],
   outbox: ['Read the mails of a workspace.', async () => (await import('./outbox.ts')).outbox],
 };
 

@@ -10,6 +10,7 @@ const layers = [
   'app.ts',
   'pipeline',
   'routes',
+  'app-description',
   'app-api',
   'workspaces',
   'apps',

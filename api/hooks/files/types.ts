@@ -1,8 +1,9 @@
 // Declarations for those who write hooks: what the runner gives them, and the fields of the app's own collections.
 import { readFile } from 'node:fs/promises';
 import { kindOf } from '../../../storage/app/fields/kinds.ts';
-import type { AppDefinition, CollectionDefinition, Field } from '../../../storage/definition.ts';
-import { shownFields, usersCollection, usersId } from '../../../storage/workspace/identities.ts';
+import type { AppDefinition, CollectionDefinition } from '../../../storage/definition.ts';
+import { usersCollection } from '../../../storage/workspace/identities.ts';
+import { recordFields } from '../../collections/record-members.ts';
 
 /** In this order. */
 const declarations = ['hooks', 'numbers', 'lists', 'modifiers', 'records'].map((name) =>
@@ -32,14 +33,9 @@ ${collections.filter(({ kind }) => kind === 'auth').map(({ id }) => `  ${id}: tr
 `;
 }
 
-function declareFields({ id, kind, fields }: CollectionDefinition): string {
-  const ofUser = kind === 'auth' ? shownFields : id === usersId ? fields : [];
-  // All that is known of a user there is for everybody; only a login may be still to come.
-  const isThere = (field: Field) => field.name !== 'last_login' && ofUser.includes(field);
-  const all = kind === 'auth' ? [...shownFields, ...fields] : fields;
-  const lines = all.map((field) => {
-    const orNull = field.required === true || field.many === true || isThere(field) ? '' : ' | null';
-    return `    ${field.name}: ${kindOf(field).hookType(field)}${orNull};`;
-  });
-  return `  ${id}: {\n${lines.join('\n')}\n  };`;
+function declareFields(collection: CollectionDefinition): string {
+  const lines = recordFields(collection).map(({ field, isNullable }) =>
+    `    ${field.name}: ${kindOf(field).typeScript(field)}${isNullable ? ' | null' : ''};`
+  );
+  return `  ${collection.id}: {\n${lines.join('\n')}\n  };`;
 }

@@ -17,5 +17,6 @@ export const bool: Kind = {
   fromDatabase: undefined,
   shown: (stored) => stored === 'true',
   pointsTo: pointsNowhere,
-  hookType: () => 'boolean',
+  typeScript: () => 'boolean',
+  jsonSchema: () => ({ type: 'boolean' }),
 };

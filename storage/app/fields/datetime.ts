@@ -15,7 +15,8 @@ export const datetime: Kind = {
   fromDatabase: instantFromDatabase,
   shown: asStored,
   pointsTo: pointsNowhere,
-  hookType: () => 'string',
+  typeScript: () => 'string',
+  jsonSchema: () => ({ type: 'string', format: 'date-time' }),
 };
 
 /** https://www.rfc-editor.org/rfc/rfc3339#section-5.6 */

@@ -8,6 +8,7 @@ import { addressFault, normalizeAddress } from '../../sql/email-address.ts';
 export const email: Kind = {
   ...stringKind,
   isLowerCase: true,
+  jsonSchema: (field) => ({ ...stringKind.jsonSchema(field), format: 'idn-email' }),
   reader: (field) => (value) => read(value, field),
 };
 

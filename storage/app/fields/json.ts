@@ -28,7 +28,8 @@ export const json: Kind = {
   fromDatabase: (text) => new JsonText(String(text)),
   shown: (stored) => parseJson(String(stored)),
   pointsTo: pointsNowhere,
-  hookType: () => 'any',
+  typeScript: () => 'any',
+  jsonSchema: () => ({ description: 'Any JSON value.' }),
 };
 
 /** The reason why a value cannot be stored unchanged; undefined when it can. */

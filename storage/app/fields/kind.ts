@@ -32,6 +32,33 @@ export interface SettingFault {
   reason: string;
 }
 
+/** A JSON Schema (2020-12), as far as the values of fields need it. */
+export interface ValueSchema {
+  type?: 'string' | 'number' | 'integer' | 'boolean' | 'array';
+  format?: string;
+  description?: string;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  pattern?: string;
+  enum?: readonly string[];
+  items?: ValueSchema;
+}
+
+/** The bounds of a declaration under the names that they have in a schema; those that are not declared are left out. */
+export function boundsAs(
+  { min, max }: Pick<Field, 'min' | 'max'>,
+  [low, high]: readonly ['minimum' | 'minLength' | 'minItems', 'maximum' | 'maxLength' | 'maxItems'],
+): ValueSchema {
+  const bounds: ValueSchema = {};
+  if (min !== undefined) bounds[low] = min;
+  if (max !== undefined) bounds[high] = max;
+  return bounds;
+}
+
 /** The ways in which a filter compares values. */
 export type Comparable = 'text' | 'number' | 'boolean' | 'datetime' | 'uuid' | 'json';
 
@@ -60,8 +87,10 @@ export interface Kind {
   shown(stored: StoredValue): unknown;
   /** The id of the collection, or `filesId`, whose rows a field's values name; undefined when they name none. */
   pointsTo(field: Field): string | undefined;
-  /** The TypeScript type of a value, for authors of hooks. */
-  hookType(field: Field): string;
+  /** The TypeScript type of a value, for authors of hooks and of clients. */
+  typeScript(field: Field): string;
+  /** The JSON Schema of a value that `reader` takes, and that a response holds. */
+  jsonSchema(field: Field): ValueSchema;
 }
 
 /** `settingFaults` of kinds whose settings are right as soon as their types are. */

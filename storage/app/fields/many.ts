@@ -1,7 +1,14 @@
 // Fields that hold many values of their kind (`many: true`): an array without duplicates, in the order of its writer.
 import type { Field } from '../../definition.ts';
 import { formatArray, parseArray } from '../../sql/text-array.ts';
-import type { FieldSetting, Kind, ParsedValue, SettingFault, ValueReader } from './kind.ts';
+import {
+  boundsAs,
+  type FieldSetting,
+  type Kind,
+  type ParsedValue,
+  type SettingFault,
+  type ValueReader,
+} from './kind.ts';
 
 /** Most items of a field whose declaration has no `max`. */
 const defaultMaxItems = 100;
@@ -38,7 +45,12 @@ function makeMany(single: Kind): Kind {
     // The driver reads arrays of texts and of ids.
     fromDatabase: undefined,
     shown: (stored) => parseArray(String(stored)),
-    hookType: (field) => `(${single.hookType(field)})[]`,
+    typeScript: (field) => `(${single.typeScript(field)})[]`,
+    jsonSchema: (field) => ({
+      type: 'array',
+      items: single.jsonSchema({ ...field, min: undefined, max: undefined }),
+      ...boundsAs({ min: leastOf(field), max: field.max ?? defaultMaxItems }, ['minItems', 'maxItems']),
+    }),
   };
 }
 
@@ -60,6 +72,11 @@ function itemsReader(read: ValueReader, { min = 0, max = defaultMaxItems, requir
       ? { reason: `must have at least ${named(min)}` }
       : { value: formatArray([...items]) };
   };
+}
+
+/** An empty array passes where nothing is required, whatever `min` is. */
+function leastOf({ min, required }: Field): number {
+  return required === true ? Math.max(min ?? 0, 1) : 0;
 }
 
 function named(count: number): string {

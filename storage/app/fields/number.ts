@@ -2,7 +2,7 @@
 import type { Field } from '../../definition.ts';
 import { toDouble } from '../../sql/exact-number.ts';
 import { numberingOf } from './autonumber.ts';
-import { asStored, type Kind, type ParsedValue, pointsNowhere, type SettingFault } from './kind.ts';
+import { asStored, boundsAs, type Kind, type ParsedValue, pointsNowhere, type SettingFault } from './kind.ts';
 
 /** A finite IEEE 754 double. */
 export const number: Kind = {
@@ -19,7 +19,11 @@ export const number: Kind = {
   fromDatabase: undefined,
   shown: asStored,
   pointsTo: pointsNowhere,
-  hookType: () => 'number',
+  typeScript: () => 'number',
+  jsonSchema: (field) => ({
+    type: numberingOf(field) === undefined ? 'number' : 'integer',
+    ...boundsAs(field, ['minimum', 'maximum']),
+  }),
 };
 
 const notGiven = 'is given by the server';

@@ -12,7 +12,8 @@ export const referenceKind: Omit<Kind, 'settings' | 'settingFaults' | 'reader' |
   isLowerCase: false,
   fromDatabase: undefined,
   shown: asStored,
-  hookType: () => 'string',
+  typeScript: () => 'string',
+  jsonSchema: () => ({ type: 'string', format: 'uuid' }),
 };
 
 /** Checks the ids of rows that error messages call `noun`. */

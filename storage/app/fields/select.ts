@@ -24,7 +24,8 @@ export const select: Kind = {
   fromDatabase: undefined,
   shown: asStored,
   pointsTo: pointsNowhere,
-  hookType: ({ options = [] }) => options.map((option) => JSON.stringify(option)).join(' | ') || 'string',
+  typeScript: ({ options = [] }) => options.map((option) => JSON.stringify(option)).join(' | ') || 'string',
+  jsonSchema: ({ options = [] }) => ({ type: 'string', enum: options }),
 };
 
 function settingFaults({ options }: Field): SettingFault[] {

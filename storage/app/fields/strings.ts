@@ -1,7 +1,7 @@
 // The common part of the kinds that hold strings: well-formed text, bounds in characters, and what an index can hold.
 import { hasCharacters, textFault } from '../../sql/characters.ts';
 import type { Field } from '../../definition.ts';
-import { asStored, type Kind, type ParsedValue, pointsNowhere, type SettingFault } from './kind.ts';
+import { asStored, boundsAs, type Kind, type ParsedValue, pointsNowhere, type SettingFault } from './kind.ts';
 
 /**
  * A B-tree entry must fit a third of a page, even if it does not compress
@@ -56,5 +56,6 @@ export const stringKind: Omit<Kind, 'reader'> = {
   fromDatabase: undefined,
   shown: asStored,
   pointsTo: pointsNowhere,
-  hookType: () => 'string',
+  typeScript: () => 'string',
+  jsonSchema: (field) => ({ type: 'string', ...boundsAs(field, ['minLength', 'maxLength']) }),
 };

@@ -6,6 +6,7 @@ import { readString, stringKind } from './strings.ts';
 /** A web address. */
 export const url: Kind = {
   ...stringKind,
+  jsonSchema: (field) => ({ ...stringKind.jsonSchema(field), format: 'uri', pattern: plain.source }),
   reader: (field) => (value) => read(value, field),
 };
 

@@ -66,6 +66,24 @@ describe('records', () => {
   });
 });
 
+describe('types', () => {
+  it('are written to a file, and only when they are others', async () => {
+    const file = join(user.folder, 'bulkhead.types.ts');
+    expect((await user.run(['types', '--check'])).exitCode).toBe(1);
+    expect(await user.json(['types'])).toEqual({ file: 'bulkhead.types.ts', changed: true });
+    const text = await readFile(file, 'utf8');
+    expect(text).toContain('export interface OrdersRecord');
+    const { mtimeMs } = await stat(file);
+    expect(await user.json(['types', '--check'])).toEqual({ file: 'bulkhead.types.ts', changed: false });
+    expect((await user.run(['types'])).stdout).toBe('bulkhead.types.ts is up to date');
+    expect((await stat(file)).mtimeMs).toBe(mtimeMs);
+    expect((await user.run(['types', '-'])).stdout).toBe(text.trimEnd());
+    const nowhere = await user.run(['types', 'no/such/folder.ts']);
+    expect(nowhere).toMatchObject({ exitCode: 1 });
+    expect(nowhere.stderr).toContain('no/such/folder.ts cannot be written');
+  });
+});
+
 describe('hooks', () => {
   it('are pushed where they have changed, and say where they are wrong', async () => {
     await mkdir(join(user.folder, 'bulkhead/hooks'), { recursive: true });
