@@ -84,6 +84,23 @@ function lock(path: string): () => void {
   }
 }
 
+/** True while a server has locked the directory. Takes no lock, and makes nothing. */
+export function isDataDirInUse(path: string): boolean {
+  const file = join(path, 'lock');
+  if (!existsSync(file)) return false;
+  try {
+    const database = new DatabaseSync(file, { timeout: 0, readOnly: true });
+    try {
+      database.exec('PRAGMA schema_version');
+    } finally {
+      database.close();
+    }
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
+  }
+}
+
 /** https://www.sqlite.org/rescode.html#busy */
 const sqliteBusy = 5;
 

@@ -77,6 +77,16 @@ async function createSmtpTransporter(url: string, attemptTimeoutMs: number): Pro
   });
 }
 
+/** Connects to an SMTP server and signs in. Throws the error of nodemailer. */
+export async function verifySmtp(url: string): Promise<void> {
+  const transporter = await createSmtpTransporter(url, connectTimeoutMs);
+  try {
+    await transporter.verify();
+  } finally {
+    transporter.close();
+  }
+}
+
 async function createComposer(): Promise<Transporter> {
   const { createTransport } = await import('nodemailer');
   return createTransport({ streamTransport: true, buffer: true, newline: 'unix' });

@@ -1,10 +1,10 @@
 // One-shot programs, which a command of the supervisor runs beside the server.
 import { unlimitedPermits } from '../../storage/connections/permits.ts';
 import { type Connection, Pool } from '../../storage/connections/pool.ts';
-import type { DatabaseAccess, FromProgram, ProgramStart } from '../../supervisor/protocol.ts';
+import type { DatabaseAccess, FromProgram } from '../../supervisor/protocol.ts';
 
 /** Waits for the start message, does the work, and sends its results, its end or its failure. Call it once in a program. */
-export function runAsOneShot<Start extends ProgramStart, Result>(
+export function runAsOneShot<Start extends object, Result>(
   work: (start: Start, sendResult: (result: Result) => void) => Promise<void>,
 ): void {
   const send = (message: FromProgram<Result>) => void process.send?.(message);

@@ -40,7 +40,8 @@ export async function runOneShot<Start extends ProgramStart, Result>(
     );
   }
   await withDatabase(config, async (database, masterKey) => {
-    await run(program, { database, masterKey: masterKey.toString('base64'), ...ask }, onResult);
+    const start = { database, masterKey: masterKey.toString('base64'), ...ask };
+    await runProgram<object, Result>(program, start, onResult);
   });
 }
 
@@ -86,9 +87,10 @@ async function withDatabase<Result>(
   }
 }
 
-async function run<Result>(
+/** Runs a program of the API with its start message to the end. Throws `StartRefused` with what it says when it cannot. */
+export async function runProgram<Start extends object, Result>(
   program: string,
-  start: ProgramStart,
+  start: Start,
   onResult: (result: Result) => void,
 ): Promise<void> {
   const end = Promise.withResolvers<void>();

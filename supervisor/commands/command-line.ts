@@ -19,6 +19,10 @@ type Command = SubCommandsDef[string];
 const commands: Readonly<Record<string, readonly [description: string, load: Command]>> = {
   serve: ['Run the server.', async () => (await import('./server-commands.ts')).serveCommand],
   config: ['Print the configuration in effect.', async () => (await import('./server-commands.ts')).config],
+  doctor: [
+    'Find what keeps a server from its work.',
+    async () => (await import('./server-commands.ts')).doctorCommand,
+  ],
   audit: ['Verify the audit logs.', async () => (await import('./server-commands.ts')).audit],
   setup: ['Set a new server up.', async () => (await import('./setup.ts')).setup],
   login: ['Sign in to a server, and keep a key.', async () => (await import('./login.ts')).login],

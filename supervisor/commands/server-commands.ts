@@ -83,6 +83,25 @@ export const config = defineCommand({
     }),
 });
 
+/** Examines the machine and the configuration. */
+export const doctorCommand = defineCommand({
+  meta: {
+    name: 'doctor',
+    description: 'Check all that a server of this configuration needs, and say what to do.',
+  },
+  args: { ...commonFlags, json: { type: 'boolean', description: 'Print JSON' } },
+  run: ({ rawArgs }) =>
+    runAndExit(async () => {
+      const { StartRefused } = await import('../start-refused.ts');
+      const resolved = await resolve(rawArgs).catch((error: unknown) => {
+        if (!(error instanceof StartRefused) || error.message.endsWith('(command line)')) throw error;
+        return { problem: error.message, json: rawArgs.includes('--json') };
+      });
+      const { doctor } = await import('./doctor.ts');
+      if (!await doctor(resolved, resolved.json)) process.exitCode = 1;
+    }),
+});
+
 async function resolve(
   rawArgs: readonly string[],
   own: CommandFlags = {},

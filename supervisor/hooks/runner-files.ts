@@ -91,8 +91,8 @@ export async function sharedLibraries(executable: string): Promise<string[]> {
   return paths.filter((path) => path !== undefined);
 }
 
-/** The executable that npm installed; `deno` itself is a script around it. */
-async function findDeno(platform: string, arch: string): Promise<string> {
+/** The executable that npm installed; `deno` itself is a script around it. Throws where there is none. */
+export async function findDeno(platform: string, arch: string): Promise<string> {
   const name = `@deno/${platform}-${arch}${platform === 'linux' ? '-glibc' : ''}`;
   const own = fileURLToPath(import.meta.resolve('deno/package.json'));
   for (const find of [() => own, () => createRequire(own).resolve(`${name}/package.json`)]) {

@@ -8,6 +8,7 @@ import type { Source } from './sources.ts';
 const layers = [
   'main.ts',
   'app.ts',
+  'doctor',
   'pipeline',
   'routes',
   'app-description',
@@ -59,7 +60,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   croner: /^api\/hooks\/jobs\/times\.ts$/,
   execa: /^supervisor\/spawn\.ts$/,
   rolldown: /^supervisor\/hooks\/bundle-runner\.ts$/,
-  '@aws-sdk/client-s3': /^storage\/blobs\/s3(-clients|-responses)?\.ts$/,
+  '@aws-sdk/client-s3': /^storage\/blobs\/s3(-clients|-probe|-responses)?\.ts$/,
   '@aws-sdk/lib-storage': /^storage\/blobs\/s3\.ts$/,
   chokidar: /^supervisor\/hooks\/watch\.ts$/,
   c12: /^supervisor\/config\.ts$/,
@@ -123,7 +124,9 @@ function mayImportFile(from: string, to: string, isTypeOnly: boolean): boolean {
   if (area !== 'api') return to.startsWith(`${area}/`);
   if (to.startsWith('storage/')) return true;
   if (to === 'hook-runner/events.ts') return true;
-  if (/^(supervisor\/protocol|hook-runner\/(protocol|calls|registrations))\.ts$/.test(to)) return isTypeOnly;
+  if (/^(supervisor\/(doctor\/)?protocol|hook-runner\/(protocol|calls|registrations))\.ts$/.test(to)) {
+    return isTypeOnly;
+  }
   return to.startsWith('api/') && mayImportWithin(from, to, isTypeOnly);
 }
 
