@@ -6,7 +6,7 @@ import { describeThrown, makeFault, type SourcePosition, thrownMessage } from '.
 import { errorCodePattern } from './field-error.ts';
 import type { InvocationContext } from './invocations.ts';
 import type { InvocationResult, RouteInvocation } from './protocol.ts';
-import { failedResult, type InvocationOutcome } from './record-events.ts';
+import { failedResult, type InvocationOutcome } from './run-event.ts';
 import { originalRequest, originalResponse, stringifyJson, withoutPrototype } from './untampered.ts';
 
 /** Throws `RangeError` for an invalid status and `TypeError` for an invalid code. */

@@ -11,13 +11,21 @@ export interface EventPayloads {
     /** As it was; null for an event whose row says `hasPrevious: false`. */
     readonly previous: HookRecord | null;
   };
+  /** An end-user who comes in: for the first time, or again. */
+  readonly user: {
+    readonly user: { readonly id: string; readonly email: string; readonly verified: boolean };
+    /** `profile` for a user who is made along with a record of an `auth` collection. */
+    readonly method: 'password' | 'otp' | 'oauth' | 'profile';
+    /** The profile that is created along with the user, as it would be stored; null for none. */
+    readonly record: HookRecord | null;
+  };
 }
 
-interface RecordEventRow {
-  readonly subject: 'record';
-  /** The global function that registers a handler. `hooks.d.ts` declares it. */
+interface EventRow {
+  readonly subject: keyof EventPayloads;
+  /** The global function that registers a handler. `hooks.d.ts` or `users.d.ts` declares it. */
   readonly register: `on${string}`;
-  readonly action: 'create' | 'update' | 'delete';
+  readonly action: 'create' | 'update' | 'delete' | 'register' | 'login';
   /** A before-handler can refuse the write; an after-handler runs once the write is committed. */
   readonly when: 'before' | 'after';
   /** True when what handlers assign to the record's fields is written. */
@@ -26,8 +34,8 @@ interface RecordEventRow {
 }
 
 /**
- * All events by name. Another one of a record is a row here and a declaration in `hooks.d.ts`. One of another subject has
- * a row type and an entry in `EventPayloads` besides; the compiler then names the places that handle records only.
+ * All events by name. Another one of a record or a user is a row here and a declaration in `hooks.d.ts` or `users.d.ts`.
+ * One of another subject has an entry in `EventPayloads` besides; the compiler then names the places that do not handle it.
  */
 export const hookEvents = {
   before_create: {
@@ -78,7 +86,23 @@ export const hookEvents = {
     canChange: false,
     hasPrevious: false,
   },
-} as const satisfies Record<string, RecordEventRow>;
+  before_register: {
+    subject: 'user',
+    register: 'onUserBeforeRegister',
+    action: 'register',
+    when: 'before',
+    canChange: true,
+    hasPrevious: false,
+  },
+  after_login: {
+    subject: 'user',
+    register: 'onUserAfterLogin',
+    action: 'login',
+    when: 'after',
+    canChange: false,
+    hasPrevious: false,
+  },
+} as const satisfies Record<string, EventRow>;
 
 /** The name of an event. */
 export type HookEventName = keyof typeof hookEvents;
@@ -90,6 +114,11 @@ export type EventNameOf<Subject extends keyof EventPayloads> = {
 
 /** The names of all events. */
 export const hookEventNames: readonly HookEventName[] = Object.keys(hookEvents).filter(isEventName);
+
+/** True for an event of a record, which has a collection. */
+export function isRecordEvent(name: HookEventName): name is EventNameOf<'record'> {
+  return hookEvents[name].subject === 'record';
+}
 
 function isEventName(name: string): name is HookEventName {
   return Object.hasOwn(hookEvents, name);

@@ -18,11 +18,10 @@ export interface RefusedField {
   readonly code: string;
 }
 
-/** The registration of a handler of a record event. */
-export interface HookRegistration {
-  readonly event: EventNameOf<'record'>;
-  readonly collection: string;
-}
+/** The registration of a handler of an event. */
+export type HookRegistration =
+  | { readonly event: EventNameOf<'record'>; readonly collection: string }
+  | { readonly event: EventNameOf<'user'>; readonly collection: null };
 
 /** One segment of a route's path, parsed by the runner. `rest` matches all remaining segments, and none. */
 export type RouteSegment =

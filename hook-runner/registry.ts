@@ -1,6 +1,6 @@
 // The registry of an app's handlers: record hooks, routes and jobs.
 import { checkCronExpression } from './cron-expression.ts';
-import type { EventNameOf } from './events.ts';
+import type { EventNameOf, HookEventName } from './events.ts';
 import { describeThrown, findPosition, type SourcePosition } from './faults.ts';
 import type { LoadedFile } from './loader.ts';
 import type {
@@ -69,6 +69,15 @@ export class Registry {
     });
   }
 
+  /** `onUser…(fn)`. */
+  addUserHook(event: EventNameOf<'user'>, run: unknown): void {
+    this.#add({
+      kind: 'hook',
+      handler: this.#handler(run),
+      hook: withoutPrototype({ event, collection: null }),
+    });
+  }
+
   /** `routerAdd(method, path, fn)`. */
   addRoute(method: unknown, path: unknown, run: unknown): void {
     const verb = checkText(method, 'the method').toUpperCase();
@@ -120,9 +129,9 @@ export class Registry {
     return { files: live, errors };
   }
 
-  /** The handlers of an event, in order. */
-  hooks(event: EventNameOf<'record'>, collection: string): readonly Handler[] {
-    return this.#hooks.get(`${event} ${collection}`) ?? [];
+  /** The handlers of an event, in order; `collection` is null for an event of users. */
+  hooks(event: HookEventName, collection: string | null): readonly Handler[] {
+    return this.#hooks.get(`${event} ${collection ?? ''}`) ?? [];
   }
 
   /** The handler of a route as it was registered. */
@@ -143,7 +152,7 @@ export class Registry {
       if (entry.handler.file !== file) continue;
       if (entry.kind === 'hook') {
         hooks[hooks.length] = entry.hook;
-        this.#addLiveHook(`${entry.hook.event} ${entry.hook.collection}`, entry.handler);
+        this.#addLiveHook(`${entry.hook.event} ${entry.hook.collection ?? ''}`, entry.handler);
       } else if (entry.kind === 'route') {
         routes[routes.length] = entry.route;
         this.#routesAndJobs.set(`route ${entry.route.method} ${entry.route.path}`, entry.handler);

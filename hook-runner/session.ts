@@ -5,7 +5,7 @@ import type { ApiChannel } from './channel.ts';
 import { IdleCollector } from './collect-at-rest.ts';
 import { createConsole, type Format } from './console.ts';
 import { errorResult, HttpError, RouteEvent, toResponse } from './custom-routes.ts';
-import { hookEventNames, hookEvents } from './events.ts';
+import { hookEventNames, hookEvents, isRecordEvent } from './events.ts';
 import { describeThrown, makeFault } from './faults.ts';
 import { FieldError } from './field-error.ts';
 import { replaceGlobals } from './globals.ts';
@@ -14,7 +14,7 @@ import type { InvocationContext, Invocations } from './invocations.ts';
 import { loadFiles } from './loader.ts';
 import { LogWriter } from './log-lines.ts';
 import type { CronInvocation, EventInvocation, LoadFrame, RouteInvocation, ToRunner } from './protocol.ts';
-import { doneResult, failedResult, type InvocationOutcome, runRecordEvent } from './record-events.ts';
+import { doneResult, failedResult, type InvocationOutcome, runEvent } from './run-event.ts';
 import { Registry } from './registry.ts';
 import { ResponseSender } from './responses.ts';
 import type { ModuleApi } from './type-stripping.ts';
@@ -105,8 +105,8 @@ export class Session {
   }
 
   async #runEvent(frame: EventInvocation, invocation: InvocationContext): Promise<void> {
-    const handlers = this.#registry.hooks(frame.event, frame.collection);
-    this.#finish(invocation, await runRecordEvent(frame, handlers, invocation));
+    const handlers = this.#registry.hooks(frame.event, 'collection' in frame ? frame.collection : null);
+    this.#finish(invocation, await runEvent(frame, handlers, invocation));
   }
 
   async #runJob(frame: CronInvocation, invocation: InvocationContext): Promise<void> {
@@ -173,8 +173,9 @@ export class Session {
       cronAdd: (name: unknown, expression: unknown, run: unknown) => registry.addJob(name, expression, run),
     };
     for (const event of hookEventNames) {
-      own[hookEvents[event].register] = (collection: unknown, run: unknown) =>
-        registry.addHook(event, collection, run);
+      own[hookEvents[event].register] = isRecordEvent(event)
+        ? (collection: unknown, run: unknown) => registry.addHook(event, collection, run)
+        : (run: unknown) => registry.addUserHook(event, run);
     }
     return own;
   }

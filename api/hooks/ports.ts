@@ -4,6 +4,7 @@ import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import type { HookAuth } from '../../hook-runner/calls.ts';
 import type { RouteRegistration } from '../../hook-runner/registrations.ts';
+import type { UserHooks } from '../auth/login/ports.ts';
 import type { HeaderList } from '../http/header-list.ts';
 import type { AppHost } from '../http/hosts/hosts.ts';
 import type { Principal } from '../scope.ts';
@@ -77,6 +78,8 @@ export interface HookedWrite {
   record: StoredRecord;
   /** Of an update: as it was. */
   previous: StoredRecord | null;
+  /** True for the create of a profile that makes its user. */
+  registers?: boolean;
 }
 
 /** The hooks of one collection and action. */
@@ -97,8 +100,8 @@ export interface WriteHooks {
 export interface AppWriteHooks {
   /** True when there are none at all. */
   readonly isEmpty: boolean;
-  /** The hooks that concern a write; undefined when none does. */
-  on(collection: string, action: WriteAction): WriteHooks | undefined;
+  /** The hooks that concern a write; undefined when none does. `registers`: it makes a user, or may. */
+  on(collection: string, action: WriteAction, registers?: boolean): WriteHooks | undefined;
 }
 
 /** Hooks as writes of records see them. */
@@ -191,7 +194,7 @@ export interface AppLog {
 }
 
 /** Hooks as a whole. */
-export interface Hooks extends RecordHooks, HookLoader {
+export interface Hooks extends RecordHooks, UserHooks, HookLoader {
   readonly jobs: JobRunner;
   /** The log of an app, of all API processes. */
   log(app: AppDefinition): AppLog;

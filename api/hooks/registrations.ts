@@ -16,6 +16,12 @@ export interface WriteEvents {
   readonly isRefused?: boolean;
 }
 
+/** The hooks of an event of users. */
+export interface UserEvent {
+  /** True when one of them is of a broken file: nobody knows then what that would veto. */
+  readonly isRefused: boolean;
+}
+
 /** What policy has to say of the jobs. */
 export interface JobPolicy {
   /** The least time between two runs, in seconds. */
@@ -38,6 +44,7 @@ export class Registrations {
   /** Undefined where the files register no job. */
   readonly jobPolicy: JobPolicy | undefined;
   readonly #routeTable: RouteTable;
+  readonly #userEvents = new Map<EventNameOf<'user'>, UserEvent>();
   readonly #writeEvents = new Map<string, Partial<Record<WriteAction, WriteEvents>>>();
 
   constructor(
@@ -53,10 +60,13 @@ export class Registrations {
     this.#routeTable = new RouteTable(this.everyRoute);
     this.jobs = files.flatMap(({ jobs }) => jobs);
     for (const { event, collection } of files.flatMap(({ hooks }) => hooks)) {
-      this.#noteEvent(collection, event, { [hookEvents[event].when]: event });
+      if (collection === null) this.#userEvents.set(event, { isRefused: false });
+      else this.#noteEvent(collection, event, { [hookEvents[event].when]: event });
     }
     for (const { event, collection } of broken.flatMap(({ hooks }) => hooks)) {
-      if (hookEvents[event].when === 'before') this.#noteEvent(collection, event, { isRefused: true });
+      if (hookEvents[event].when !== 'before') continue;
+      if (collection === null) this.#userEvents.set(event, { isRefused: true });
+      else this.#noteEvent(collection, event, { isRefused: true });
     }
   }
 
@@ -64,6 +74,11 @@ export class Registrations {
     const { action } = hookEvents[event];
     const known = this.#writeEvents.get(collection) ?? {};
     this.#writeEvents.set(collection, { ...known, [action]: { ...known[action], ...events } });
+  }
+
+  /** The hooks of an event of users; undefined when there are none. */
+  findUserEvent(event: EventNameOf<'user'>): UserEvent | undefined {
+    return this.#userEvents.get(event);
   }
 
   /** The hooks around a write; undefined when there are none. */

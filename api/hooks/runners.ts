@@ -32,6 +32,7 @@ import type {
 import type { HookRunnersOptions } from './options.ts';
 import { makeWriteHooks } from './record-hooks.ts';
 import type { Registrations } from './registrations.ts';
+import { makeUserHooks } from './user-hooks.ts';
 import { localState } from './logs/state.ts';
 import { listRunningFiles } from './files/running.ts';
 import { FileChecks } from './files/warnings.ts';
@@ -79,6 +80,9 @@ export class HookRunners implements Hooks {
     const hooks = this.get(app);
     return this.#makeWriteHooks(hooks, hooks.registrations ?? await hooks.loadRegistrations());
   }
+
+  getUserHooks: Hooks['getUserHooks'] = async (app) =>
+    makeUserHooks(this.get(app), await this.get(app).loadRegistrations());
 
   async reload(app: AppDefinition): Promise<LoadResult> {
     const { host } = this.#options;
@@ -128,11 +132,8 @@ export class HookRunners implements Hooks {
 
   #localState(hooks: AppHooks): Promise<PeerState> {
     const { schedule, times, deps } = this.#options;
-    return localState(hooks, {
-      times,
-      lastRuns: schedule?.lastRuns(hooks.app) ?? new Map(),
-      now: deps.now(),
-    });
+    const lastRuns = schedule?.lastRuns(hooks.app) ?? new Map();
+    return localState(hooks, { times, lastRuns, now: deps.now() });
   }
 
   /** Hears of a change in whatever process. */
@@ -151,10 +152,11 @@ export class HookRunners implements Hooks {
   }
 
   drop(app: AppIdentity): void {
-    this.#options.schedule?.drop(app.schema);
+    const { schedule, logs } = this.#options;
+    schedule?.drop(app.schema);
     const hooks = this.#apps.get(app.schema);
     hooks?.drop();
-    if (hooks !== undefined) this.#options.logs.close(app.workspace.id, hooks.log);
+    if (hooks !== undefined) logs.close(app.workspace.id, hooks.log);
     this.#apps.delete(app.schema);
   }
 
@@ -213,11 +215,9 @@ export class HookRunners implements Hooks {
 
   /** Made once for each state of an app's code, so that asking costs a look into a map. */
   #makeWriteHooks(hooks: AppHooks, registrations: Registrations): AppWriteHooks {
-    const made = this.#writeHooks.get(registrations);
-    if (made !== undefined) return made;
-    const wrapped = makeWriteHooks(hooks, registrations);
-    this.#writeHooks.set(registrations, wrapped);
-    return wrapped;
+    const made = this.#writeHooks.get(registrations) ?? makeWriteHooks(hooks, registrations);
+    this.#writeHooks.set(registrations, made);
+    return made;
   }
 
   async #dropDeleted(where: TenantPath): Promise<void> {

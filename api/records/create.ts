@@ -46,7 +46,11 @@ export async function createRecord(
   { caller, ...request }: RecordCreation & { caller?: RecordCaller },
 ): Promise<StoredRecord> {
   const asked = { ...request, newId: deps.newId() };
-  const hooks = (await deps.hooks.getWriteHooks(target.app)).on(target.collection.id, 'create');
+  const hooks = (await deps.hooks.getWriteHooks(target.app)).on(
+    target.collection.id,
+    'create',
+    target.collection.kind === 'auth',
+  );
   const actor = hookActor(deps, target.app, caller);
   const creation = hooks?.before === true
     ? await runBeforeHooks(deps, target, asked, { hooks, actor, caller })
@@ -73,8 +77,8 @@ async function runBeforeHooks(
   creation: RecordCreation & { newId: string },
   { hooks, actor, caller }: { hooks: WriteHooks; actor: Actor; caller: RecordCaller | undefined },
 ): Promise<RecordCreation & { newId: string }> {
-  const record = await onCollection(deps, target, (scope) => previewCreate(deps, scope, creation));
-  const changes = await hooks.runBefore({ actor, record, previous: null });
+  const preview = await onCollection(deps, target, (scope) => previewCreate(deps, scope, creation));
+  const changes = await hooks.runBefore({ ...preview, actor, previous: null });
   caller?.requireStillAdmitted?.();
   return { ...creation, ...applyHookChanges(creation.input, changes) };
 }
@@ -89,22 +93,24 @@ export async function createRehearsed(
   creation: RecordCreation,
   rehearsal: Rehearsal | undefined,
 ): Promise<StoredRecord> {
-  const collection = scope.target.collection.id;
-  if (rehearsal?.concerns(collection, 'create') !== true) return await applyCreate(deps, scope, creation);
-  const candidate = await previewCreate(deps, scope, creation);
-  const write = { action: 'create', collection, record: candidate, previous: null } as const;
+  const { id: collection, kind } = scope.target.collection;
+  if (rehearsal?.concerns(collection, 'create', kind === 'auth') !== true) {
+    return await applyCreate(deps, scope, creation);
+  }
+  const preview = await previewCreate(deps, scope, creation);
+  const write = { action: 'create', collection, ...preview, previous: null } as const;
   const changed = { ...creation, ...applyHookChanges(creation.input, rehearsal.hookChanges(write)) };
   const record = await applyCreate(deps, scope, changed);
   rehearsal.addDone({ ...write, record });
   return record;
 }
 
-/** The record as it would be stored. Throws what the create would throw, but for what only PostgreSQL knows. */
+/** The record as it would be stored, and whether that makes a user. Throws what the create would throw, but for what only PostgreSQL knows. */
 export async function previewCreate(
   deps: Pick<EnrolDeps, 'newId'>,
   scope: RecordScope,
   { access, input, now, enrolment, newId }: RecordCreation,
-): Promise<StoredRecord> {
+): Promise<{ record: StoredRecord; registers: boolean }> {
   const { plan, connection, target } = scope;
   refuseBuiltIn(target);
   const { id, values, defaulted, credentials } = readNewValues(plan, input);
@@ -120,15 +126,15 @@ export async function previewCreate(
   });
   const restriction = writeRestriction(access, scope, input, written);
   const stored = candidateRecord(plan, record);
-  const candidate = { ...stored, fields: { ...user?.fields, ...stored.fields } };
+  const registers = user !== undefined && user.id === undefined;
+  const candidate = { record: { ...stored, fields: { ...user?.fields, ...stored.fields } }, registers };
   if (restriction.rule === undefined && restriction.targets.length === 0) return candidate;
   // The rule of a profile may read its user, who may not be there yet.
-  const isNewUser = user !== undefined && user.id === undefined;
-  if (!isNewUser && await connection.run((sql) => wouldPass(sql, plan, record, restriction))) {
+  if (!registers && await connection.run((sql) => wouldPass(sql, plan, record, restriction))) {
     return candidate;
   }
   await refuseUnreachable(access, scope, written);
-  return isNewUser ? candidate : refuse(access);
+  return registers ? candidate : refuse(access);
 }
 
 /** The fields that hooks or defaults have set. */

@@ -12,6 +12,7 @@ import { removeProvider, setProvider } from '../auth/oauth/set-provider.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
 import { route } from '../contract/route.ts';
 import { described, object, okResponse, optional, pageSchema, string } from '../contract/schema.ts';
+import { hookErrors } from '../hooks/errors.ts';
 import { appOfLogin, onlyApp, respondToSignIn, signInResponses } from './sign-in-response.ts';
 
 const redirectUri = string({ min: 1, max: 2_000 });
@@ -49,7 +50,7 @@ export const oauthCallback = route({
     app: onlyApp,
   }),
   ...signInResponses,
-  errors: ['bad_credentials', 'quota_exceeded'],
+  errors: ['bad_credentials', 'quota_exceeded', ...hookErrors],
   handle: async (call) => {
     const { deps, target, params, body: { code, state, redirect_uri }, origin, now } = call;
     const { provider } = params;

@@ -6,9 +6,15 @@ import { refresh } from '../auth/sessions/refresh.ts';
 import { registerUser } from '../auth/login/register.ts';
 import { emailText, passwordText } from '../contract/credentials.ts';
 import { route } from '../contract/route.ts';
-import { object, string } from '../contract/schema.ts';
+import { described, object, optional, string } from '../contract/schema.ts';
+import { hookErrors } from '../hooks/errors.ts';
 import { userResponse } from '../auth/account/user-response.ts';
 import { appOfLogin, onlyApp, respondToSignIn, signInResponses, userSession } from './sign-in-response.ts';
+
+const registeringApp = described(
+  optional(string({ max: 40 })),
+  'The app whose hooks have a say in it. At the origin of an app always that one.',
+);
 
 /** Registers an end-user. */
 export const userRegister = route({
@@ -17,14 +23,16 @@ export const userRegister = route({
   summary: 'Registers an end-user with email and password. The response has no tokens.',
   scope: 'anyone',
   key: 'never',
-  body: object({ email: emailText, password: passwordText }),
+  body: object({ email: emailText, password: passwordText, app: registeringApp }),
   needsDisk: true,
   status: 201,
   response: userResponse,
-  errors: ['conflict', 'quota_exceeded'],
+  errors: ['conflict', 'quota_exceeded', ...hookErrors],
   bodyErrors: wrongPassword('password'),
-  handle: ({ deps, target, body, origin, now }) =>
-    registerUser(deps, target.workspace, { ...body, origin, now }),
+  handle: (call) => {
+    const { deps, target, body, origin, now } = call;
+    return registerUser(deps, target.workspace, { ...body, app: appOfLogin(call), origin, now });
+  },
 });
 
 /** Logs an end-user in by password. */

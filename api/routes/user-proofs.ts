@@ -6,6 +6,7 @@ import { wrongPassword } from '../auth/passwords/policy.ts';
 import { confirmVerification, requestVerification } from '../auth/email/verify-email.ts';
 import { emailText, passwordText } from '../contract/credentials.ts';
 import { route } from '../contract/route.ts';
+import { hookErrors } from '../hooks/errors.ts';
 import { object, okResponse, string } from '../contract/schema.ts';
 import { userResponse } from '../auth/account/user-response.ts';
 import { appOfLogin, onlyApp, respondToSignIn, signInResponses } from './sign-in-response.ts';
@@ -127,7 +128,7 @@ export const otpLogin = route({
     app: onlyApp,
   }),
   ...signInResponses,
-  errors: ['bad_credentials', 'quota_exceeded'],
+  errors: ['bad_credentials', 'quota_exceeded', ...hookErrors],
   handle: async (call) => {
     const { deps, target, body, origin, now } = call;
     return respondToSignIn(

@@ -36,6 +36,8 @@ export const order: HookRecord = {
 
 type Frame<Type extends FromRunner['type']> = Extract<FromRunner, { type: Type }>;
 
+type RecordInvocation = Extract<EventInvocation, { collection: string }>;
+
 /** One runner process. Every frame it sends passes the API's own reader and checks. */
 export class TestRunner {
   readonly pid: number;
@@ -119,7 +121,7 @@ export class TestRunner {
   }
 
   /** Starts an event and answers its id. */
-  start(event: EventInvocation['event'], changed: Partial<EventInvocation> = {}): number {
+  start(event: RecordInvocation['event'], changed: Partial<RecordInvocation> = {}): number {
     const id = this.newId();
     const given = { record: structuredClone(order), collection: 'orders', previous: null, auth: null };
     this.send({ type: 'event', id, event, ...given, request_id: 'r1', ...changed });
@@ -128,8 +130,8 @@ export class TestRunner {
 
   /** Runs an event to its result. */
   async event(
-    event: EventInvocation['event'],
-    changed: Partial<EventInvocation> = {},
+    event: RecordInvocation['event'],
+    changed: Partial<RecordInvocation> = {},
   ): Promise<Frame<'result'>> {
     return await this.next('result', this.start(event, changed));
   }

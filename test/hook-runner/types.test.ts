@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hookEvents } from '../../hook-runner/events.ts';
 import { startRunner } from './runner.ts';
 
-const declarations = ['hooks', 'numbers', 'lists', 'modifiers', 'records'].map((name) =>
+const declarations = ['hooks', 'numbers', 'lists', 'modifiers', 'records', 'users'].map((name) =>
   fileURLToPath(new URL(`../../hook-runner/${name}.d.ts`, import.meta.url))
 );
 /** What is served at GET …/hooks/types before the app's own collections. */
@@ -58,7 +58,11 @@ interface HookProfiles {
 
   it('gives the handlers of each event the type that its row in the table says', async () => {
     const text = await readDeclarations();
-    for (const { register, when, hasPrevious } of Object.values(hookEvents)) {
+    for (const { subject, register, when, hasPrevious } of Object.values(hookEvents)) {
+      if (subject === 'user') {
+        expect(text).toContain(`function ${register}(handler: (event: UserHookEvent) => unknown): void;`);
+        continue;
+      }
       const [, handler] =
         new RegExp(`function ${register}<[^(]*\\([^)]*handler: ([^)]*?),?\\s*\\)`).exec(text) ?? [];
       const before = hasPrevious ? 'BeforeWrite<C, UpdateHookEvent<C>>' : 'BeforeWrite<C>';

@@ -14,12 +14,13 @@ import { fail } from '../../errors.ts';
 import type { RequestOrigin } from '../../contract/route.ts';
 import { quotaLimit } from '../../usage/quota.ts';
 import { addUser } from '../login/add-user.ts';
-import { beginAttempt, normalizeName } from '../login/attempt.ts';
+import { type Attempt, beginAttempt, normalizeName } from '../login/attempt.ts';
 import { revokeAllTokens } from '../tokens/end-user-tokens.ts';
 import { chooseRecipient, draftToken, hashCode, mailLimits, makeCode } from './one-time.ts';
 import { proveAddress } from './prove-address.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from '../login/sign-in-user.ts';
 import { requireMethod, userAttempt } from '../login/user-attempt.ts';
+import { registerHooks } from '../login/user-hooks.ts';
 
 /** Wrong codes that void the mailed one, from whatever clients. */
 const maxWrongCodes = 5;
@@ -62,6 +63,8 @@ export async function loginByOtp(
   const hash = hashCode(deps.secrets, { workspace: workspace.id, email: attempt.actor, code });
   const mostUsers = await quotaLimit(deps.policies, 'quota.users', { workspace: workspace.id, app });
   const query = { purpose: 'otp', hash, now } as const;
+  const newId = deps.newId();
+  const mayRegister = await askHooks(deps, workspace, { attempt, app, query, newId });
   const prove = async (sql: Sql) => {
     if (await findToken(sql, query) === undefined) {
       await countWrongCode(sql, { email: attempt.actor, max: maxWrongCodes, now });
@@ -71,14 +74,40 @@ export async function loginByOtp(
     const id = await findUserId(sql, attempt.actor);
     const user = id === undefined ? undefined : await lockUser(sql, id) ?? failNoUser();
     if (await redeemToken(sql, query) === undefined) return undefined;
+    if (user === undefined && !mayRegister) failNoUser();
     return user === undefined
       ? await addUser(sql, deps, {
-        ...{ id: deps.newId(), email: attempt.actor, password_hash: null, verified: true },
+        ...{ id: newId, email: attempt.actor, password_hash: null, verified: true },
         ...{ mostUsers, how: { by: 'otp' }, origin, now },
       })
       : await markProved(sql, deps, { user, now });
   };
   return await signInUser(deps, attempt, { workspace, app, method: 'otp', prove });
+}
+
+/**
+ * Runs the hooks before a registration, if there is to be one. Returns false when there is a user: should that be removed
+ * meanwhile, no other may be added. Throws what hooks throw.
+ */
+async function askHooks(
+  deps: OtpDeps,
+  workspace: WorkspaceDefinition,
+  { attempt: { connection, actor, origin }, app, query, newId }: {
+    attempt: Attempt;
+    app: string | undefined;
+    query: Parameters<typeof findToken>[1];
+    newId: string;
+  },
+): Promise<boolean> {
+  const beforeRegister = await registerHooks(deps, workspace, app);
+  if (beforeRegister === undefined) return true;
+  const isNew = await connection.run(async (sql) =>
+    await findToken(sql, query) !== undefined && await findUserId(sql, actor) === undefined
+  );
+  if (!isNew) return false;
+  const user = { id: newId, email: actor, verified: true };
+  await beforeRegister({ user, method: 'otp', requestId: origin.requestId });
+  return true;
 }
 
 /** Marks the address of a user as proved. */

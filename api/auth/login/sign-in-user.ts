@@ -21,20 +21,23 @@ import { isDuplicateUser } from './register.ts';
 import { prepareSession, type SessionDraft, type SessionTerms, sessionTerms } from '../sessions/sessions.ts';
 import { issueSignIn } from './issue-sign-in.ts';
 import { requireMethod } from './user-attempt.ts';
+import { runLoginHooks, type UserHooksDeps } from './user-hooks.ts';
 
 /** The dependencies of a sign-in. */
-export type SignInDeps = Pick<
-  Deps,
-  | 'databases'
-  | 'definitions'
-  | 'passwords'
-  | 'policies'
-  | 'revocations'
-  | 'secrets'
-  | 'tokens'
-  | 'newId'
-  | 'now'
->;
+export type SignInDeps =
+  & Pick<
+    Deps,
+    | 'databases'
+    | 'definitions'
+    | 'passwords'
+    | 'policies'
+    | 'revocations'
+    | 'secrets'
+    | 'tokens'
+    | 'newId'
+    | 'now'
+  >
+  & UserHooksDeps;
 
 /** A sign-in of an end-user. */
 export interface SignIn {
@@ -93,7 +96,10 @@ export async function signInUser(
     throw error;
   });
   if ('challenge_id' in result) return result;
-  return { pair: await issueSignIn(deps, attempt, result.draft), user: showUser(result.user) };
+  const pair = await issueSignIn(deps, attempt, result.draft);
+  const { user } = result;
+  await runLoginHooks(deps, workspace, { user, method, app, requestId: attempt.origin.requestId });
+  return { pair, user: showUser(user) };
 }
 
 /** The grant of a user's token. */

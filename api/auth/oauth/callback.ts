@@ -11,6 +11,7 @@ import { hashToken } from '../email/one-time.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from '../login/sign-in-user.ts';
 import { quotaLimit } from '../../usage/quota.ts';
 import { requireMethod, userAttempt } from '../login/user-attempt.ts';
+import { registerHooks } from '../login/user-hooks.ts';
 import { exchangeCode } from './exchange.ts';
 import { readIdToken, refuseIdToken } from './id-token.ts';
 import { type AccountMatch, identify, type IdentityClaim, matchAccount, refuseIdentity } from './identity.ts';
@@ -58,11 +59,18 @@ export async function signInByProvider(
   });
   const account = { provider: name, source: provider.userinfo_url, subject: profile.subject };
   const mostUsers = await quotaLimit(deps.policies, 'quota.users', { workspace: workspace.id, app });
-  const claim: IdentityClaim = { account, profile, mostUsers, origin, now };
+  const newId = deps.newId();
+  const claim: IdentityClaim = { account, profile, mostUsers, newId, origin, now };
   const match = await connection.run((sql) => matchAccount(sql, claim));
   if (match.as === 'none') return await refuseClaim(deps, workspace, { match, claim });
   const email = match.as === 'new' ? match.email : match.user.email;
   const attempt = userAttempt(deps, workspace, { email, origin, now });
+  const beforeRegister = await registerHooks(deps, workspace, app);
+  const mayRegister = beforeRegister === undefined || match.as === 'new';
+  if (match.as === 'new') {
+    const user = { id: newId, email, verified: profile.isVerified };
+    await beforeRegister?.({ user, method: 'oauth', requestId: origin.requestId });
+  }
   return await signInUser(deps, attempt, {
     workspace,
     app,
@@ -70,7 +78,7 @@ export async function signInByProvider(
     prove: async (sql) => {
       // The provider's claims count as long as it is the provider.
       if (!await lockState(sql, query.hash)) refuseState();
-      return await identify(sql, deps, claim);
+      return await identify(sql, deps, { ...claim, mayRegister });
     },
   });
 }

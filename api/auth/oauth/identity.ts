@@ -30,6 +30,8 @@ export interface IdentityClaim {
   profile: ProviderProfile;
   /** How many users the workspace may have. */
   mostUsers: number | undefined;
+  /** The id of the user, if one is to be added. */
+  newId: string;
   origin: RequestOrigin;
   now: Date;
 }
@@ -61,8 +63,12 @@ export async function matchAccount(sql: Sql, { account, profile }: IdentityClaim
 
 type IdentityDeps = Pick<Deps, 'databases' | 'revocations' | 'newId' | 'now'>;
 
-/** The user, made or linked when this is the first time. Throws `403 forbidden`. */
-export async function identify(sql: Sql, deps: IdentityDeps, claim: IdentityClaim): Promise<UserRow> {
+/** The user, made or linked when this is the first time. Adds none unless `mayRegister`. Throws `403 forbidden`. */
+export async function identify(
+  sql: Sql,
+  deps: IdentityDeps,
+  { mayRegister, ...claim }: IdentityClaim & { mayRegister: boolean },
+): Promise<UserRow> {
   await lockAccount(sql, claim.account);
   const match = await matchAccount(sql, claim);
   switch (match.as) {
@@ -72,6 +78,7 @@ export async function identify(sql: Sql, deps: IdentityDeps, claim: IdentityClai
         user: await lockLinked(sql, claim.account, match.user.id),
       });
     case 'new':
+      if (!mayRegister) failChanged();
       return await addLinked(sql, deps, { ...claim, email: match.email });
     case 'owner':
       return await linkByAddress(sql, deps, { ...claim, user: match.user });
@@ -109,11 +116,11 @@ async function verifyLinked(
 async function addLinked(
   sql: Sql,
   deps: IdentityDeps,
-  { account, profile, email, mostUsers, origin, now }: IdentityClaim & { email: string },
+  { account, profile, email, mostUsers, newId, origin, now }: IdentityClaim & { email: string },
 ): Promise<UserRow> {
   const { provider } = account;
   const { id } = await addUser(sql, deps, {
-    ...{ id: deps.newId(), email, password_hash: null, verified: profile.isVerified },
+    ...{ id: newId, email, password_hash: null, verified: profile.isVerified },
     ...{ mostUsers, how: { by: 'oauth', provider }, origin, now },
   });
   await insertLink(sql, account, { userId: id, now });

@@ -6,7 +6,7 @@ import { usersCollection } from '../../../storage/workspace/identities.ts';
 import { recordFields } from '../../collections/record-members.ts';
 
 /** In this order. */
-const declarations = ['hooks', 'numbers', 'lists', 'modifiers', 'records'].map((name) =>
+const declarations = ['hooks', 'numbers', 'lists', 'modifiers', 'records', 'users'].map((name) =>
   new URL(`../../../hook-runner/${name}.d.ts`, import.meta.url)
 );
 const globals = new URL('../../../hook-runner/globals.d.ts', import.meta.url);

@@ -97,7 +97,7 @@ function warnOfUncalledHooks(
 ): void {
   for (const { file, hooks } of registrations?.files ?? []) {
     for (const collection of new Set(hooks.map(({ collection }) => collection))) {
-      if (app.collections.has(collection)) continue;
+      if (collection === null || app.collections.has(collection)) continue;
       const why = collection === usersId
         ? 'the server writes users itself; a collection of kind auth, of their profiles, has hooks'
         : 'the app has no collection of that name';

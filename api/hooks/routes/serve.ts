@@ -7,7 +7,7 @@ import type { Deps } from '../../deps.ts';
 import { fail } from '../../errors.ts';
 import { makeHookAuth } from '../actor.ts';
 import type { AppHooks } from '../app-hooks.ts';
-import { refuseBroken } from '../record-hooks.ts';
+import { refuseBroken } from '../run-event.ts';
 import { type PagesPlace, RouteExchange } from './exchange.ts';
 import { toHookHeaders } from './headers.ts';
 import { encodeBytes } from '../rpc/inbound-values.ts';

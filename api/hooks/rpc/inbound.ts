@@ -1,13 +1,8 @@
 // Checks the messages of a runner member by member: nothing counts before it has the shape that the protocol gives it.
-import { hookEventNames } from '../../../hook-runner/events.ts';
 import type * as frames from '../../../hook-runner/protocol.ts';
-import type {
-  FileRegistrations,
-  RouteRegistration,
-  RouteSegment,
-} from '../../../hook-runner/registrations.ts';
 import type { CallTable } from '../../../hook-runner/calls.ts';
 import { ProtocolError } from './frames.ts';
+import { readRegistrations } from './inbound-registrations.ts';
 import {
   readActingAs,
   readBatchRequest,
@@ -23,7 +18,6 @@ import {
   readMembers,
   readRecordFields,
   readRefusedField,
-  readShortText,
   readText,
   readTexts,
   readUserChanges,
@@ -72,51 +66,6 @@ function readLoaded({ id, files, errors }: Members): frames.LoadedFrame {
     files: readList(files, readRegistrations),
     errors: readList(errors, readFault),
   };
-}
-
-/** Characters of what is registered: all of it is looked through, or worked on, in this process. */
-const maxLengths = { text: 512, name: 128, expression: 256 };
-/** A path of 512 characters has no more. */
-const maxSegments = 256;
-
-function readRegistrations(given: unknown): FileRegistrations {
-  const { file, hooks, routes, jobs } = readMembers(given);
-  return {
-    file: readText(file),
-    hooks: readList(hooks, (hook) => {
-      const { event, collection } = readMembers(hook);
-      return {
-        event: readWord(event, hookEventNames),
-        collection: readShortText(collection, maxLengths.text),
-      };
-    }),
-    routes: readList(routes, readRoute),
-    jobs: readList(jobs, (job) => {
-      const { name, expression } = readMembers(job);
-      return {
-        name: readShortText(name, maxLengths.name),
-        expression: readShortText(expression, maxLengths.expression),
-      };
-    }),
-  };
-}
-
-function readRoute(given: unknown): RouteRegistration {
-  const { method, path, segments: parts } = readMembers(given);
-  const segments = readList(parts, readSegment);
-  if (segments.length > maxSegments) throw new ProtocolError(`a route of ${segments.length} segments`);
-  return {
-    method: readShortText(method, maxLengths.text),
-    path: readShortText(path, maxLengths.text),
-    segments,
-  };
-}
-
-function readSegment(given: unknown): RouteSegment {
-  const { kind, value, name } = readMembers(given);
-  if (kind === 'literal') return { kind, value: readShortText(value, maxLengths.text) };
-  if (kind === 'param') return { kind, name: readShortText(name, maxLengths.text) };
-  return { kind: readWord(kind, ['rest']) };
 }
 
 function readResult(

@@ -43,6 +43,8 @@ export interface RehearsedWrite {
   collection: string;
   record: StoredRecord;
   previous: StoredRecord | null;
+  /** True for the create of a profile that makes its user. */
+  registers?: boolean;
 }
 
 /** A write whose before-hooks have not run. */
@@ -74,9 +76,9 @@ export class Rehearsal {
     this.#actor = actor;
   }
 
-  /** True when any hook runs before or after such a write. */
-  concerns(collection: string, action: WriteAction): boolean {
-    return this.#hooks.on(collection, action) !== undefined;
+  /** True when any hook runs before or after such a write. `registers`: it makes a user, or may. */
+  concerns(collection: string, action: WriteAction, registers = false): boolean {
+    return this.#hooks.on(collection, action, registers) !== undefined;
   }
 
   /** Names the next writes: errors of their hooks begin with it. */
@@ -89,7 +91,7 @@ export class Rehearsal {
    * transaction, in the order of the writes.
    */
   hookChanges(write: RehearsedWrite): RecordInput | undefined {
-    const hooks = this.#hooks.on(write.collection, write.action);
+    const hooks = this.#hooks.on(write.collection, write.action, write.registers);
     if (hooks?.before !== true) return undefined;
     // The same write of the same transaction, of a record that is still the same.
     const key = JSON.stringify([this.#writes++, write]);
@@ -133,11 +135,11 @@ export class Rehearsal {
    */
   async runPendingHooks(): Promise<void> {
     let hasChanges = false;
-    for (const { key, hooks, name, action, record, previous } of this.#pending) {
+    for (const { key, hooks, name, action, ...write } of this.#pending) {
       if (hasChanges && action !== 'create') return;
       const changes = await withErrorPrefix(
         name,
-        () => hooks.runBefore({ actor: this.#actor, record, previous }),
+        () => hooks.runBefore({ ...write, actor: this.#actor }),
       );
       this.#changes.set(key, changes);
       hasChanges ||= changes !== undefined;

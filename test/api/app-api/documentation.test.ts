@@ -69,3 +69,15 @@ it('change a user, where the workspace allows it', async () => {
   expect((await shop.admin.post(block)).status).toBe(204);
   expect((await user.get(`${shop.workspace.path}/auth/me`)).status).toBe(401);
 });
+
+it('refuse who may not register by the app', async () => {
+  const register = (email: string) =>
+    as().post(`${shop.workspace.path}/auth/users/register`, {
+      email,
+      password: 'a password of the user',
+      app: shop.app.id,
+    });
+  const refused = await register(`${crypto.randomUUID()}@other.test`);
+  expect(refused.body.errors).toMatchObject([{ path: 'email', code: 'foreign' }]);
+  expectOk(await register(`${crypto.randomUUID()}@example.com`));
+});

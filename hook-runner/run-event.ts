@@ -1,6 +1,6 @@
-// Runs the handlers of a record event.
+// Runs the handlers of an event.
 import type { HookAuth, HookRecord, Json } from './calls.ts';
-import { type EventNameOf, hookEvents } from './events.ts';
+import { type EventNameOf, type EventPayloads, hookEvents } from './events.ts';
 import { describeThrown, thrownMessage } from './faults.ts';
 import { refusedField } from './field-error.ts';
 import type { InvocationContext } from './invocations.ts';
@@ -23,36 +23,64 @@ interface RecordHookEvent {
   readonly requestId: string;
 }
 
+/** The argument of a handler about a user. */
+interface UserHookEvent {
+  readonly action: (typeof hookEvents)[EventNameOf<'user'>]['action'];
+  readonly user: EventPayloads['user']['user'];
+  readonly method: EventPayloads['user']['method'];
+  readonly profile: HookRecord | null;
+  readonly auth: HookAuth | null;
+  readonly requestId: string;
+}
+
+type HookEvent = RecordHookEvent | UserHookEvent;
+
 const defaultVetoMessage = 'a hook refused the write';
 
 /** Runs all handlers of an event, one after the other. Before-handlers can change the record's fields or refuse. */
-export function runRecordEvent(
+export function runEvent(
   frame: EventInvocation,
   handlers: readonly Handler[],
   invocation: InvocationContext,
 ): Promise<InvocationOutcome> {
-  const { action, when } = hookEvents[frame.event];
-  const event: RecordHookEvent = {
-    action,
-    collection: frame.collection,
-    record: freezeObject(frame.record),
-    previous: frame.previous,
-    auth: frame.auth,
-    requestId: frame.request_id,
-  };
-  freezeObject(event);
-  return when === 'before'
+  const event = freezeObject(toEvent(frame));
+  return hookEvents[frame.event].when === 'before'
     ? runBefore(frame, event, handlers, invocation)
     : runAfter(frame, event, handlers, invocation);
 }
 
+function toEvent(frame: EventInvocation): HookEvent {
+  const { record, auth, request_id: requestId } = frame;
+  if (record !== null) freezeObject(record);
+  if ('collection' in frame) {
+    const { collection, previous } = frame;
+    return {
+      action: hookEvents[frame.event].action,
+      collection,
+      record: frame.record,
+      previous,
+      auth,
+      requestId,
+    };
+  }
+  const user = freezeObject(frame.user);
+  return {
+    action: hookEvents[frame.event].action,
+    user,
+    method: frame.method,
+    profile: record,
+    auth,
+    requestId,
+  };
+}
+
 async function runBefore(
   { id, event: name, record }: EventInvocation,
-  event: RecordHookEvent,
+  event: HookEvent,
   handlers: readonly Handler[],
   invocation: InvocationContext,
 ): Promise<InvocationOutcome> {
-  const changes = hookEvents[name].canChange ? trackChanges(record) : () => '{}';
+  const changes = hookEvents[name].canChange && record !== null ? trackChanges(record) : () => '{}';
   for (let index = 0; index < handlers.length && !invocation.ended; index++) {
     const handler = handlers[index];
     if (handler === undefined) break;
@@ -76,7 +104,7 @@ async function runBefore(
 
 async function runAfter(
   { id }: EventInvocation,
-  event: RecordHookEvent,
+  event: HookEvent,
   handlers: readonly Handler[],
   invocation: InvocationContext,
 ): Promise<InvocationOutcome> {
