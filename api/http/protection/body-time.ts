@@ -25,8 +25,13 @@ export function limitBodyTime(server: Server): void {
       clearTimeout(timer);
       timer = setTimeout(expire, timeoutMs);
     };
-    request.once('close', () => clearTimeout(timer));
-    request.on(progress, () => restart(progressTimeoutMs));
+    const onProgress = () => restart(progressTimeoutMs);
+    request.on(progress, onProgress);
+    request.once('close', () => {
+      clearTimeout(timer);
+      // A reader of chunks may tell of the last one later than this, when the connection serves another request.
+      request.off(progress, onProgress);
+    });
     response.once('finish', () => {
       if (!request.complete) restart(discardTimeoutMs);
     });

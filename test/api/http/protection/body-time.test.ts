@@ -56,6 +56,17 @@ it('nothing is waited for once the request is over', () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
+it('progress that its reader tells of later than that begins no new time: the connection serves other requests', () => {
+  const { request, end, socket } = arrive({ 'content-length': '5' });
+  request.complete = true;
+  request.emit('close');
+  noteProgress(request);
+  end();
+  vi.advanceTimersByTime(60_000);
+  expect(socket.destroyed).toBe(false);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 it('the rest of one that has its response gets ten seconds, and no second response', () => {
   const { end, socket, expired } = arrive({ 'content-length': '5' });
   vi.advanceTimersByTime(59_000);
