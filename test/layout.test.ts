@@ -51,11 +51,14 @@ describe('the layout', () => {
     expect(production.flatMap(wordErrors)).toEqual([]);
   });
 
-  it.each([['api/', 'storage/'], ['hook-runner/'], ['supervisor/']])(
+  it.each([['api/', 'storage/'], ['api/client/'], ['hook-runner/'], ['supervisor/']])(
     'has one name for one thing in %s',
     (...areas) => {
-      expect(sharedNames(production.filter(({ path }) => areas.some((area) => path.startsWith(area)))))
-        .toEqual([]);
+      const isClient = areas.includes('api/client/');
+      const inside = production.filter(({ path }) =>
+        areas.some((area) => path.startsWith(area)) && path.startsWith('api/client/') === isClient
+      );
+      expect(sharedNames(inside)).toEqual([]);
     },
   );
 

@@ -38,6 +38,8 @@ const layers = [
   'target.ts',
   'scope.ts',
   'errors.ts',
+  // It imports nothing of the server, and nothing of the server imports it.
+  'client',
 ];
 
 /**

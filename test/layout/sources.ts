@@ -73,6 +73,13 @@ export function parse(path: string, text: string): Source {
     isTypeOnly: entries.length > 0 && entries.every(({ isType }) => isType),
     names: entries.map(({ importName }) => importName.name ?? '*'),
   }));
+  const passedOn = module.staticExports.flatMap(({ entries }) => entries).flatMap((entry) =>
+    entry.moduleRequest === null ? [] : [{
+      specifier: entry.moduleRequest.value,
+      isTypeOnly: entry.isType,
+      names: [entry.importName.name ?? '*'],
+    }]
+  );
   const computed = module.dynamicImports.map(({ moduleRequest }) => ({
     specifier: unquoted(text.slice(moduleRequest.start, moduleRequest.end)),
     isTypeOnly: false,
@@ -81,7 +88,10 @@ export function parse(path: string, text: string): Source {
   return {
     path,
     text,
-    imports: [...written, ...computed].map((one) => ({ ...one, file: fileOf(path, one.specifier) })),
+    imports: [...written, ...passedOn, ...computed].map((one) => ({
+      ...one,
+      file: fileOf(path, one.specifier),
+    })),
     program: program as unknown as SyntaxNode,
     exports: module.staticExports.map(({ start, entries }) => ({
       start,

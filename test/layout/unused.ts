@@ -1,4 +1,5 @@
 // Exports that nobody imports.
+import { packageEntries } from './rules.ts';
 import type { Source } from './sources.ts';
 
 /** Imported by programs that tests hold as texts. */
@@ -10,7 +11,7 @@ export function unusedExports(sources: readonly Source[]): string[] {
     sources.flatMap(({ imports }) => imports)
       .flatMap(({ file, names }) => names.map((name) => `${file}: ${name}`)),
   );
-  return sources.filter(({ path }) => !used.has(`${path}: *`))
+  return sources.filter(({ path }) => !used.has(`${path}: *`) && !packageEntries.has(path))
     .flatMap(({ path, exports }) => exports.flatMap(({ values }) => values.map((name) => `${path}: ${name}`)))
     .filter((name) => !used.has(name) && !elsewhere.includes(name));
 }

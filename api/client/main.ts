@@ -1,0 +1,16 @@
+// What `bulkhead/client` exports. It has no dependencies, and runs wherever there is `fetch`.
+export {
+  BulkheadError,
+  BusyError,
+  ConflictError,
+  ConnectionError,
+  ForbiddenError,
+  type MemberError,
+  NotFoundError,
+  UnauthorizedError,
+  ValidationError,
+} from './errors.ts';
+export { type Client, type ClientOptions, createClient } from './client.ts';
+export { f, Filter, type FilterValue } from './filter.ts';
+export type { AggregateFunction, ListOptions, Page, Records, Selection } from './records.ts';
+export type { AppShape, LooseRecord, LooseTypes, RecordOf } from './types.ts';
