@@ -16,14 +16,22 @@ export interface ParsedFlags {
 }
 
 /**
- * Parses `--http-port 8080`, `--http-port=8080`, `--set http.port=8080` and the command's own flags. Throws `StartRefused`
- * for any other flag.
+ * Parses `--http-port 8080`, `--http-port=8080`, `--set http.port=8080`, the command's own flags, and its arguments without
+ * a flag, which get the given names. Throws `StartRefused` for any other flag or argument.
  */
-export function readFlags(rawArgs: readonly string[], ownFlags: CommandFlags = {}): ParsedFlags {
+export function readFlags(
+  rawArgs: readonly string[],
+  ownFlags: CommandFlags = {},
+  names: readonly string[] = [],
+): ParsedFlags {
   const keys = new Map([...settingsByKey.keys()].map((key) => [flagName(key).slice(2), key]));
   const options = Object.fromEntries([...keys.keys()].map((name) => [name, { type: 'string' }] as const));
   const flags: SettingFlag[] = [];
-  const { values } = parse([...rawArgs], { ...options, ...ownFlags });
+  const { values, positionals } = parse([...rawArgs], { ...options, ...ownFlags });
+  if (positionals.length > names.length) {
+    throw new StartRefused(`Unexpected argument '${positionals[names.length]}' (command line)`);
+  }
+  names.forEach((name, at) => values[name] = positionals[at]);
   for (const [name, value] of Object.entries(values)) {
     const key = keys.get(name);
     if (key !== undefined && typeof value === 'string') {
@@ -44,12 +52,12 @@ export function readFlags(rawArgs: readonly string[], ownFlags: CommandFlags = {
 function parse(
   args: string[],
   options: CommandFlags,
-): { values: Record<string, unknown> } {
+): { values: Record<string, unknown>; positionals: string[] } {
   try {
     return parseArgs({
       args,
       options: { ...options, set: { type: 'string', multiple: true }, json: { type: 'boolean' } },
-      allowPositionals: false,
+      allowPositionals: true,
     });
   } catch (error) {
     const message = messageOf(error);

@@ -23,6 +23,6 @@ export async function examineMail(mail: Config['mail']): Promise<Finding> {
     const advice = 'set mail.from to an address of your own, or most mails are taken for spam';
     return { check, status: 'warning', message: `the sender is ${mail.from}`, advice };
   }
-  const message = 'the mail server serves this machine; no mail was sent';
+  const message = 'the mail server serves this machine; to send one: bulkhead mail test <address>';
   return { check, status: 'ok', message, advice: null };
 }

@@ -36,6 +36,7 @@ const commands: Readonly<Record<string, readonly [description: string, load: Com
   records: ['Import and export records.', async () => (await import('./records.ts')).records],
   hooks: ['Push hook files, and see how they run.', async () => (await import('./hooks.ts')).hooks],
   types: ['Write the TypeScript types of an app.', async () => (await import('./types.ts')).types],
+  mail: ['Send a test mail.', async () => (await import('./server-commands.ts')).mail],
   outbox: ['Read the mails of a workspace.', async () => (await import('./outbox.ts')).outbox],
 };
 
@@ -53,7 +54,17 @@ const outline = defineCommand({
 });
 
 /** Commands of two words. The library would drop flags between these. */
-const groups: readonly string[] = ['audit', 'workspace', 'app', 'admin', 'user', 'key', 'records', 'hooks'];
+const groups: readonly string[] = [
+  'audit',
+  'workspace',
+  'app',
+  'admin',
+  'user',
+  'key',
+  'records',
+  'hooks',
+  'mail',
+];
 
 /** Flags that need no command. */
 const general: readonly string[] = ['--help', '-h', '--version', '-v'];

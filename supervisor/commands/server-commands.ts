@@ -102,13 +102,35 @@ export const doctorCommand = defineCommand({
     }),
 });
 
+const mailTest = defineCommand({
+  meta: { name: 'test', description: 'Send a test mail with the settings of this machine.' },
+  args: {
+    address: { type: 'positional', description: 'Where it goes' },
+    ...commonFlags,
+    json: { type: 'boolean', description: 'Print JSON' },
+  },
+  run: ({ rawArgs }) =>
+    runAndExit(async () => {
+      const { config, own, json } = await resolve(rawArgs, {}, ['address']);
+      const { testMail } = await import('./mail.ts');
+      await testMail(config, own('address') ?? '', json);
+    }, { json: rawArgs.includes('--json') }),
+});
+
+/** Tries the sending of mail. */
+export const mail = defineCommand({
+  meta: { name: 'mail', description: 'Send a test mail.' },
+  subCommands: { test: mailTest },
+});
+
 async function resolve(
   rawArgs: readonly string[],
   own: CommandFlags = {},
+  names: readonly string[] = [],
 ): Promise<ResolvedConfig & Omit<ParsedFlags, 'flags'>> {
   const cwd = process.cwd();
   const { readFlags } = await import('../flags.ts');
-  const { flags, ...given } = readFlags(rawArgs, own);
+  const { flags, ...given } = readFlags(rawArgs, own, names);
   const terminal = process.stdout.isTTY === true;
   const { environment, loadConfigFile, resolveConfig } = await import('../config.ts');
   const file = await loadConfigFile(cwd);

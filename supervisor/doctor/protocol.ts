@@ -1,4 +1,4 @@
-// The messages between `bulkhead doctor` and its program of the API. Types only.
+// The messages between `bulkhead doctor` or `bulkhead mail test` and their programs of the API. Types only.
 import type { Config, DatabaseAccess } from '../protocol.ts';
 
 /** The result of one check. */
@@ -20,4 +20,24 @@ export interface ServicesStart {
   masterKey: string | null;
   mail: Config['mail'];
   storage: Config['storage'];
+}
+
+/** The first message to the program that sends a test mail. */
+export interface MailTestStart {
+  mail: Config['mail'];
+  to: string;
+}
+
+/** What became of a test mail. */
+export interface MailTestResult {
+  host: string;
+  port: number;
+  /** Null where the mail server has taken the mail. */
+  failure: {
+    reason: string;
+    /** The mail server's own words; empty where there are none. */
+    response: string;
+    /** False where trying again may help. */
+    isFinal: boolean;
+  } | null;
 }
