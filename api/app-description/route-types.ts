@@ -1,14 +1,18 @@
 // The types of an app's custom routes.
 import type { RouteRegistration } from '../../hook-runner/registrations.ts';
 
-/** The methods of a route that is registered for any. */
 const anyMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** The methods of a route. Of one for any, the methods that a client would use. */
+export function methodsOf({ method }: RouteRegistration): readonly string[] {
+  return method === 'ANY' ? anyMethods : [method];
+}
 
 /** The members of an interface, one for each method and path. Of those that are the same, the first counts. */
 export function declareRoutes(routes: readonly RouteRegistration[]): string {
   const members = new Map<string, string>();
   for (const route of routes) {
-    for (const method of route.method === 'ANY' ? anyMethods : [route.method]) {
+    for (const method of methodsOf(route)) {
       const key = `${method} ${pathOf(route)}`;
       if (!members.has(key)) members.set(key, declareRoute(route));
     }

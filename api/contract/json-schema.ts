@@ -19,5 +19,15 @@ export interface JsonSchema {
   required?: string[];
   additionalProperties?: boolean | JsonSchema;
   anyOf?: JsonSchema[];
+  minItems?: number;
   maxItems?: number;
+}
+
+/** The schema of a value or null. */
+export function orNull(json: JsonSchema): JsonSchema {
+  const { type, ...rest } = json;
+  if (typeof type === 'string' && rest.enum === undefined) return { ...rest, type: [type, 'null'] };
+  // One that says nothing of the value admits null already.
+  const isAny = type === undefined && json.$ref === undefined && json.anyOf === undefined;
+  return isAny ? json : { anyOf: [json, { type: 'null' }] };
 }

@@ -3,7 +3,7 @@
 import * as superstruct from 'superstruct';
 import { hasCharacters, textFault } from '../../storage/sql/characters.ts';
 import { reasons } from '../errors.ts';
-import type { JsonSchema } from './json-schema.ts';
+import { type JsonSchema, orNull } from './json-schema.ts';
 
 /** A validator and its description. */
 export interface Schema<out Value> {
@@ -159,11 +159,11 @@ export function optional<Value>(inner: Schema<Value>): Schema<Value | undefined>
 
 /** A value or null. */
 export function nullable<Value>(inner: Schema<Value>): Schema<Value | null> {
-  const { type, ...rest } = inner.json;
-  const json: JsonSchema = typeof type === 'string' && rest.enum === undefined
-    ? { ...rest, type: [type, 'null'] }
-    : { anyOf: [inner.json, { type: 'null' }] };
-  return { struct: superstruct.nullable(inner.struct), json, isOptional: inner.isOptional };
+  return {
+    struct: superstruct.nullable(inner.struct),
+    json: orNull(inner.json),
+    isOptional: inner.isOptional,
+  };
 }
 
 /** Adds a sentence for the API description. */

@@ -2,7 +2,7 @@
 import type { AnyRoute } from '../contract/route.ts';
 import { accessRulesPut, accessRulesReset, accessRulesShow } from './access-rules.ts';
 import { adminsCreate, adminsList, adminsRemove, adminsUpdate } from './admins.ts';
-import { typesShow } from './app-description.ts';
+import { appOpenApi, typesShow } from './app-description.ts';
 import { appsCreate, appsList, appsRemove, appsRename, appsShow } from './apps.ts';
 import { appAudit, systemAudit, workspaceAudit } from './audit.ts';
 import { adminLogin, adminRefresh, logout, masterLogin, masterPassword, me, refreshAny } from './auth.ts';
@@ -169,6 +169,7 @@ const described: readonly AnyRoute[] = [
   appsRename,
   appsRemove,
   typesShow,
+  appOpenApi,
   collectionsList,
   collectionsCreate,
   collectionsShow,

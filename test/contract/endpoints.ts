@@ -208,6 +208,7 @@ export const additions: readonly Endpoint[] = [
   { method: 'GET', path: `${workspace}/outbox`, who: 'master', status: 200 },
   { method: 'GET', path: `${workspace}/usage`, who: 'workspace admin', status: 200 },
   { method: 'GET', path: `${app}/usage`, who: 'app admin', status: 200 },
+  { method: 'GET', path: `${app}/openapi.json`, who: 'app admin', status: 200 },
   { method: 'GET', path: `${app}/types.d.ts`, who: 'app admin', status: 200 },
   { method: 'GET', path: `${app}/hooks/env`, who: 'app admin', status: 200 },
   { method: 'GET', path: `${app}/hooks/env/:variable`, who: 'app admin', status: 200 },
