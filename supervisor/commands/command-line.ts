@@ -17,6 +17,11 @@ type Command = SubCommandsDef[string];
 
 /** The commands, with what the help says of them, in its order. */
 const commands: Readonly<Record<string, readonly [description: string, load: Command]>> = {
+  init: ['Begin a project.', async () => (await import('./init.ts')).init],
+  dev: [
+    'Serve a project, and push its files.',
+    async () => (await import('./server-commands.ts')).devCommand,
+  ],
   serve: ['Run the server.', async () => (await import('./server-commands.ts')).serveCommand],
   config: ['Print the configuration in effect.', async () => (await import('./server-commands.ts')).config],
   doctor: [

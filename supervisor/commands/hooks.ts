@@ -7,6 +7,7 @@ import { listMember, memberOf, textMember } from '../remote/members.ts';
 import { listAll } from '../remote/pages.ts';
 import { appPath } from '../remote/place.ts';
 import { printable, printJson, printLine, printMembers, printNote, printTable } from '../remote/print.ts';
+import { describeFault, pushHookFiles } from '../remote/push-hooks.ts';
 import { type Remote, remoteCommand, wholeNumber } from './remote-command.ts';
 
 /** Manages hooks. */
@@ -67,33 +68,16 @@ export const hooks = defineCommand({
 });
 
 async function pushHooks({ client, place, given, json }: Remote): Promise<void> {
-  const path = `${appPath(place)}/hooks`;
   const folder = given.text('folder') ?? hookFolder;
   const files = readHookFiles(folder);
   if (files.length === 0) throw new CommandFailed('refused', `there are no .ts or .js files in ${folder}`);
-  const pushed: string[] = [];
-  const errors = new Map<string, unknown>();
-  for (const { filename, source } of files) {
-    const at = `${path}/${encodeURIComponent(filename)}`;
-    const there = await client.request(at, { accept: [404] });
-    if (textMember(there.body, 'source') === source) continue;
-    const { body } = await client.request(at, { method: 'PUT', body: { source } });
-    errors.clear();
-    for (const error of listMember(memberOf(body, 'reload'), 'errors')) {
-      errors.set(describeFault(error), error);
-    }
-    pushed.push(filename);
-    if (!json) printLine(`pushed ${filename}`);
-  }
-  if (json) printJson({ pushed, errors: [...errors.values()] });
+  const { pushed, faults } = await pushHookFiles(client, {
+    ...{ app: appPath(place), files },
+    onPushed: (filename) => json || printLine(`pushed ${filename}`),
+  });
+  if (json) printJson({ pushed, errors: [...faults.values()] });
   else if (pushed.length === 0) printLine('Nothing has changed.');
-  if (errors.size > 0) throw new CommandFailed('refused', [...errors.keys()].join('\n'), 'hook_error');
-}
-
-function describeFault(error: unknown): string {
-  const place = ['file', 'line', 'column'].map((name) => memberOf(error, name))
-    .filter((part) => typeof part === 'string' || typeof part === 'number').join(':');
-  return printable(`${place}: ${textMember(error, 'message') ?? ''}`);
+  if (faults.size > 0) throw new CommandFailed('refused', [...faults.keys()].join('\n'), 'hook_error');
 }
 
 async function printLog({ client, place, given, json }: Remote): Promise<void> {

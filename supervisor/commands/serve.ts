@@ -22,8 +22,22 @@ export interface StopSignals {
   kill: AbortSignal;
 }
 
-/** Runs the server until it is told to stop. Throws `StartRefused`, with everything down again. */
-export async function serve(config: Config, signals: StopSignals): Promise<void> {
+/** A server that has started. */
+export interface Started {
+  url: string;
+  /** True when the master admin has a password. */
+  initialized: boolean;
+}
+
+/**
+ * Runs the server until it is told to stop. `onStarted` is called when it listens; what it does must not throw. Throws
+ * `StartRefused`, with everything down again.
+ */
+export async function serve(
+  config: Config,
+  signals: StopSignals,
+  onStarted?: (started: Started) => void,
+): Promise<void> {
   const { write, descriptor: stdout } = openStandardOutput();
   const output = createOutput({ ...config.log, now: () => new Date(), write });
   const uid = process.getuid?.() ?? 0;
@@ -41,7 +55,7 @@ export async function serve(config: Config, signals: StopSignals): Promise<void>
       ...{ config: placed, dataDir, uid, path: searchPath(), say: output.log },
       platform: process.platform,
     });
-    await run(placed, { signals, output, stdout, uid, user, kernel, masterKey });
+    await run(placed, { signals, output, stdout, uid, user, kernel, masterKey, onStarted });
     output.log('info', 'stopped');
   } finally {
     kernel.groups?.close();
@@ -58,6 +72,7 @@ interface ServeContext {
   user: ApiUser | undefined;
   kernel: KernelShares;
   masterKey: Buffer;
+  onStarted: ((started: Started) => void) | undefined;
 }
 
 async function run(config: Config, surroundings: ServeContext): Promise<void> {
@@ -100,7 +115,8 @@ async function run(config: Config, surroundings: ServeContext): Promise<void> {
     const started = await untilStopped(explained, signals.stop);
     if (started !== undefined) {
       await markServed(config, output);
-      announce(output, config, started);
+      announce(output, config, { ...started, isExplained: surroundings.onStarted === undefined });
+      surroundings.onStarted?.(started);
       void hooks.watch((change) => api.broadcast({ type: 'hooks_changed', ...change }));
       await aborted(signals.stop);
       output.log('info', 'stopping');
@@ -157,14 +173,14 @@ async function prepareEmbedded(
 function announce(
   output: Output,
   { http: { port } }: Config,
-  { url, initialized }: { url: string; initialized: boolean },
+  { url, initialized, isExplained }: Started & { isExplained: boolean },
 ): void {
   const message = `listening on ${url}`;
   const fields = { url, initialized, pid: process.pid };
   // A port that nobody chose is to be learned here only.
   if (port === 0) output.logAlways(message, fields);
   else output.log('info', message, fields);
-  if (initialized) return;
+  if (initialized || !isExplained) return;
   output.hint('Set the password of the master admin, which opens the server:');
   output.hint(
     `  curl -X POST ${url}/_/setup -H 'Content-Type: application/json' -d '{"password":"choose a long one"}'`,

@@ -67,6 +67,21 @@ export const serveCommand = defineCommand({
     }),
 });
 
+/** Serves a project, and pushes its files. */
+export const devCommand = defineCommand({
+  meta: {
+    name: 'dev',
+    description: 'Serve the project in this folder, and push its files when they are saved.',
+  },
+  args: commonFlags,
+  run: ({ rawArgs }) =>
+    runAndExit(async () => {
+      const resolved = await resolve(rawArgs);
+      const { develop } = await import('./dev.ts');
+      await develop(resolved, stopSignals());
+    }),
+});
+
 /** Prints the configuration. */
 export const config = defineCommand({
   meta: {

@@ -64,7 +64,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   rolldown: /^supervisor\/hooks\/bundle-runner\.ts$/,
   '@aws-sdk/client-s3': /^storage\/blobs\/s3(-clients|-probe|-responses)?\.ts$/,
   '@aws-sdk/lib-storage': /^storage\/blobs\/s3\.ts$/,
-  chokidar: /^supervisor\/hooks\/watch\.ts$/,
+  chokidar: /^supervisor\/(hooks|dev)\/watch\.ts$/,
   c12: /^supervisor\/config\.ts$/,
   crossws: /^api\/realtime\/websocket\/websocket\.ts$/,
   citty: /^supervisor\/(main\.ts$|commands\/)/,

@@ -48,7 +48,9 @@ describe('the pages, one after the other', () => {
   );
 
   it('are all the how-to pages with commands to type, but those that start or stop a server', () => {
-    const others = ['back-up-and-restore', 'start-over', 'use-in-ci'].map((name) => `docs/how-to/${name}.md`);
+    const others = ['back-up-and-restore', 'start-a-project', 'start-over', 'use-in-ci'].map((name) =>
+      `docs/how-to/${name}.md`
+    );
     const typed = readdirSync(folder).filter((page) =>
       /^```sh$/m.test(readFileSync(join(folder, page), 'utf8'))
     ).map((page) => `docs/how-to/${page}`);
