@@ -24,6 +24,8 @@ export interface Browser {
   /** A tab. What goes wrong in the page itself is collected in `failures`. */
   open(url: string): Promise<Page>;
   readonly failures: string[];
+  /** The tabs that are open. */
+  tabs(): Page[];
   close(): Promise<void>;
 }
 
@@ -41,6 +43,7 @@ export async function openBrowser(): Promise<Browser> {
   context.on('weberror', (error) => failures.push(String(error.error())));
   return {
     failures,
+    tabs: () => context.pages().filter((page) => page.url() !== 'about:blank'),
     open: async (url) => {
       const page = await context.newPage();
       await page.goto(url);

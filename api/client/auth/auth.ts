@@ -1,0 +1,111 @@
+// Signing in and out, and the account of whoever is signed in.
+import type { Transport } from '../transport.ts';
+import { createOAuth, type OAuth } from './oauth.ts';
+import type { AuthListener, Session, SessionKeeper, User } from './session.ts';
+
+/** The second step of a sign-in: a code of the authenticator, or a recovery code. */
+export interface Challenge {
+  /** Can be kept, and completed with `completeChallenge`. */
+  id: string;
+  complete(code: string): Promise<User>;
+}
+
+/** The outcome of a sign-in: the user, or the challenge that comes before. */
+export type SignIn = { user: User; challenge?: undefined } | { user?: undefined; challenge: Challenge };
+
+/** The response to a sign-in. */
+export type SignInResponse = Session & { challenge_id?: string };
+
+/** Where users sign in. All of it throws `BulkheadError` and `ConnectionError`. */
+export interface Auth extends OAuth {
+  /** The user who is signed in, as of the last sign-in or refresh. */
+  readonly user: User | undefined;
+  readonly session: Session | undefined;
+  /** Resolves once it is known who is signed in. */
+  readonly ready: Promise<void>;
+  /** Calls the listener after each change of the session, here or in another tab. Returns what ends that. */
+  onAuthChange(listener: AuthListener): () => void;
+  /** Makes a user, who then signs in. */
+  register(credentials: { email: string; password: string }): Promise<User>;
+  signIn(credentials: { email: string; password: string }): Promise<SignIn>;
+  /** Mails a code to sign in with. */
+  requestCode(email: string): Promise<void>;
+  signInWithCode(credentials: { email: string; code: string }): Promise<SignIn>;
+  completeChallenge(id: string, code: string): Promise<User>;
+  /** Ends the session here, in the other tabs, and on the server. */
+  signOut(): Promise<void>;
+  /** Goes on with tokens that were got elsewhere. */
+  restore(session: Session): Promise<void>;
+  /** Gets new tokens and the user as of now. Returns false if nobody is signed in any more. */
+  refresh(): Promise<boolean>;
+  /** The user as of now. */
+  me(): Promise<User>;
+  /** Sends to one of the routes of the account: `verify-email/request`, `password-reset/confirm`, `totp/enroll` and so on. */
+  post<R = unknown>(route: string, body?: object): Promise<R>;
+}
+
+/** What the routes of sign-in are reached with. */
+export interface AuthOptions {
+  transport: Transport;
+  keeper: SessionKeeper;
+  /** `/api/workspaces/:workspace/auth` */
+  path: string;
+  app: string;
+  usesCookies: boolean;
+}
+
+/** Makes `client.auth`. */
+export function createAuth({ transport, keeper, path, app, usesCookies }: AuthOptions): Auth {
+  const post = <R>(route: string, body?: object, isAnonymous?: boolean) =>
+    transport.json<R>('POST', `${path}/${route}`, { body, isAnonymous });
+  const enter = async (response: SignInResponse): Promise<SignIn> => {
+    const { challenge_id: id, ...session } = response;
+    if (id !== undefined) return { challenge: { id, complete: (code) => auth.completeChallenge(id, code) } };
+    await keeper.set(usesCookies ? { ...session, refresh_token: undefined } : session, 'signed_in');
+    return { user: session.user };
+  };
+  const signIn = async (route: string, body: object) => {
+    // A session that is read from the storage later would take the place of the new one.
+    await keeper.ready;
+    return await enter(await post<SignInResponse>(route, { ...body, app }, true));
+  };
+  const auth: Auth = {
+    get user() {
+      return keeper.current?.user;
+    },
+    get session() {
+      return keeper.current;
+    },
+    ready: keeper.ready,
+    onAuthChange: keeper.listen,
+    register: (credentials) => post('users/register', credentials, true),
+    signIn: (credentials) => signIn('users/login', credentials),
+    requestCode: async (email) => void await post('otp/request', { email }, true),
+    signInWithCode: (credentials) => signIn('otp/login', credentials),
+    completeChallenge: async (challenge_id, code) => {
+      const session = await post<Session>('users/login/totp', { challenge_id, code }, true);
+      await enter(session);
+      return session.user;
+    },
+    signOut: async () => {
+      await keeper.ready;
+      const { access_token, refresh_token } = keeper.current ?? {};
+      await keeper.set(undefined, 'signed_out');
+      const headers = access_token === undefined ? undefined : { authorization: `Bearer ${access_token}` };
+      await transport.json('POST', '/_/auth/logout', { body: { refresh_token }, headers, isAnonymous: true });
+    },
+    restore: async (session) => {
+      await keeper.ready;
+      await keeper.set(session, 'signed_in');
+    },
+    refresh: async () => {
+      await keeper.ready;
+      const { current } = keeper;
+      return current !== undefined && await keeper.renew(current.access_token) !== undefined;
+    },
+    me: () => transport.json('GET', `${path}/me`),
+    post,
+    ...createOAuth({ transport, path, signIn }),
+  };
+  return auth;
+}
