@@ -1,6 +1,6 @@
 // The client of an app: what `bulkhead/client` exports.
 import { type Auth, createAuth } from './auth/auth.ts';
-import { createSessionKeeper, type Session } from './auth/session.ts';
+import { type Session, SessionKeeper } from './auth/session.ts';
 import { memoryStorage, sharedStorage, type TextStorage } from './auth/storage.ts';
 import { type BatchMaker, type BatchResponses, type BatchWrite, sendBatch } from './batch.ts';
 import { createRecords, type Records } from './records.ts';
@@ -79,7 +79,7 @@ function makeKeeper(
   exchange: (session: Session | undefined) => Promise<Session>,
 ) {
   const marker = storage === 'cookies' ? sharedStorage() ?? memoryStorage() : storage;
-  return createSessionKeeper({
+  return new SessionKeeper({
     key: `bulkhead:${url}:${workspace}:${app}`,
     storage: token === undefined ? marker : memoryStorage(),
     isShared: token === undefined && marker === sharedStorage(),

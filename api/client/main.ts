@@ -14,6 +14,6 @@ export { type Client, type ClientOptions, createClient } from './client.ts';
 export { f, Filter, type FilterValue } from './filter.ts';
 export type { AggregateFunction, ListOptions, Page, Records, Selection } from './records.ts';
 export type { AppShape, LooseRecord, LooseTypes, RecordOf } from './types.ts';
-export type { Auth, Challenge, SignIn } from './auth/auth.ts';
-export type { AuthEvent, AuthListener, Session, User } from './auth/session.ts';
+export type { Auth } from './auth/auth.ts';
+export type { AuthEvent, AuthListener, Challenge, Session, SignIn, User } from './auth/session.ts';
 export type { TextStorage } from './auth/storage.ts';

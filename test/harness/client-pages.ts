@@ -8,7 +8,7 @@ import type { Pages } from './browser.ts';
 const root = join(import.meta.dirname, '../..');
 
 /** The script of a module, with all that it imports. */
-export async function bundled(input: string): Promise<string> {
+async function bundled(input: string): Promise<string> {
   const bundle = await rolldown({
     input: join(root, input),
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },

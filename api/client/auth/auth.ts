@@ -1,20 +1,9 @@
 // Signing in and out, and the account of whoever is signed in.
 import type { Transport } from '../transport.ts';
 import { createOAuth, type OAuth } from './oauth.ts';
-import type { AuthListener, Session, SessionKeeper, User } from './session.ts';
+import type { AuthListener, Session, SessionKeeper, SignIn, User } from './session.ts';
 
-/** The second step of a sign-in: a code of the authenticator, or a recovery code. */
-export interface Challenge {
-  /** Can be kept, and completed with `completeChallenge`. */
-  id: string;
-  complete(code: string): Promise<User>;
-}
-
-/** The outcome of a sign-in: the user, or the challenge that comes before. */
-export type SignIn = { user: User; challenge?: undefined } | { user?: undefined; challenge: Challenge };
-
-/** The response to a sign-in. */
-export type SignInResponse = Session & { challenge_id?: string };
+type SignInResponse = Session & { challenge_id?: string };
 
 /** Where users sign in. All of it throws `BulkheadError` and `ConnectionError`. */
 export interface Auth extends OAuth {
@@ -55,21 +44,11 @@ export interface AuthOptions {
 }
 
 /** Makes `client.auth`. */
-export function createAuth({ transport, keeper, path, app, usesCookies }: AuthOptions): Auth {
-  const post = <R>(route: string, body?: object, isAnonymous?: boolean) =>
-    transport.json<R>('POST', `${path}/${route}`, { body, isAnonymous });
-  const enter = async (response: SignInResponse): Promise<SignIn> => {
-    const { challenge_id: id, ...session } = response;
-    if (id !== undefined) return { challenge: { id, complete: (code) => auth.completeChallenge(id, code) } };
-    await keeper.set(usesCookies ? { ...session, refresh_token: undefined } : session, 'signed_in');
-    return { user: session.user };
-  };
-  const signIn = async (route: string, body: object) => {
-    // A session that is read from the storage later would take the place of the new one.
-    await keeper.ready;
-    return await enter(await post<SignInResponse>(route, { ...body, app }, true));
-  };
-  const auth: Auth = {
+export function createAuth(options: AuthOptions): Auth {
+  const { transport, keeper, path } = options;
+  const steps = signInSteps(options);
+  const { post, signIn } = steps;
+  return {
     get user() {
       return keeper.current?.user;
     },
@@ -77,16 +56,12 @@ export function createAuth({ transport, keeper, path, app, usesCookies }: AuthOp
       return keeper.current;
     },
     ready: keeper.ready,
-    onAuthChange: keeper.listen,
+    onAuthChange: (listener) => keeper.listen(listener),
     register: (credentials) => post('users/register', credentials, true),
     signIn: (credentials) => signIn('users/login', credentials),
     requestCode: async (email) => void await post('otp/request', { email }, true),
     signInWithCode: (credentials) => signIn('otp/login', credentials),
-    completeChallenge: async (challenge_id, code) => {
-      const session = await post<Session>('users/login/totp', { challenge_id, code }, true);
-      await enter(session);
-      return session.user;
-    },
+    completeChallenge: steps.complete,
     signOut: async () => {
       await keeper.ready;
       const { access_token, refresh_token } = keeper.current ?? {};
@@ -107,5 +82,24 @@ export function createAuth({ transport, keeper, path, app, usesCookies }: AuthOp
     post,
     ...createOAuth({ transport, path, signIn }),
   };
-  return auth;
+}
+
+/** What all ways to sign in have in common. */
+function signInSteps({ transport, keeper, path, app, usesCookies }: AuthOptions) {
+  const post = <R>(route: string, body?: object, isAnonymous?: boolean) =>
+    transport.json<R>('POST', `${path}/${route}`, { body, isAnonymous });
+  const enter = async (session: Session) => {
+    await keeper.set(usesCookies ? { ...session, refresh_token: undefined } : session, 'signed_in');
+    return session.user;
+  };
+  const complete = async (challenge_id: string, code: string) =>
+    await enter(await post<Session>('users/login/totp', { challenge_id, code }, true));
+  const signIn = async (route: string, body: object): Promise<SignIn> => {
+    // A session that is read from the storage later would take the place of the new one.
+    await keeper.ready;
+    const { challenge_id: id, ...session } = await post<SignInResponse>(route, { ...body, app }, true);
+    if (id !== undefined) return { challenge: { id, complete: (code) => complete(id, code) } };
+    return { user: await enter(session) };
+  };
+  return { post, complete, signIn };
 }

@@ -1,6 +1,6 @@
 // Signing in with another provider, in a popup or by leaving the page and coming back.
 import type { Transport } from '../transport.ts';
-import type { SignIn } from './auth.ts';
+import type { SignIn } from './session.ts';
 import { browser, dataOf } from './storage.ts';
 
 /** How to sign in with a provider. */
@@ -32,48 +32,31 @@ interface Begun {
 
 const key = 'bulkhead:oauth';
 
+/** What the steps are made with. */
+interface OAuthPorts {
+  transport: Transport;
+  path: string;
+  signIn: (route: string, body: object) => Promise<SignIn>;
+}
+
 /** Makes the part of `client.auth`. */
-export function createOAuth(
-  { transport, path, signIn }: {
-    transport: Transport;
-    path: string;
-    signIn: (route: string, body: object) => Promise<SignIn>;
-  },
-): OAuth {
-  const begin = async (provider: string, { redirectUri = ownAddress() }: OAuthOptions) => {
-    const at = `${path}/oauth/${encodeURIComponent(provider)}/authorize`;
-    const { authorize_url, state } = await transport.json<{ authorize_url: string; state: string }>(
-      'GET',
-      at,
-      {
-        query: { redirect_uri: redirectUri },
-        isAnonymous: true,
-      },
-    );
-    return { url: authorize_url, begun: { provider, redirectUri, state } };
-  };
-  const complete = ({ provider, redirectUri, state }: Begun, query: URLSearchParams) => {
-    const error = query.get('error_description') ?? query.get('error');
-    if (error !== null) throw new Error(`the provider says: ${error}`);
-    const body = { code: query.get('code'), state, redirect_uri: redirectUri };
-    return signIn(`oauth/${encodeURIComponent(provider)}/callback`, body);
-  };
+export function createOAuth(ports: OAuthPorts): OAuth {
   return {
     signInWithPopup: async (provider, options = {}) => {
       // Opened before anything is waited for: only a click may open a window.
       const popup = browser.open?.('about:blank', '_blank', 'popup,width=500,height=700');
       if (!popup) throw new Error('the browser has blocked the popup');
       try {
-        const { url, begun } = await begin(provider, options);
+        const { url, begun } = await begin(ports, provider, options);
         const sentBack = cameBack(begun.state, options.signal);
         popup.location.href = url;
-        return await complete(begun, await sentBack);
+        return await complete(ports, begun, await sentBack);
       } finally {
         popup.close();
       }
     },
     signInWithRedirect: async (provider, options = {}) => {
-      const { url, begun } = await begin(provider, options);
+      const { url, begun } = await begin(ports, provider, options);
       browser.sessionStorage?.setItem(key, JSON.stringify(begun));
       browser.location?.assign(url);
     },
@@ -85,13 +68,30 @@ export function createOAuth(
       const text = browser.sessionStorage?.getItem(key);
       browser.sessionStorage?.removeItem(key);
       const begun = text ? JSON.parse(text) as Begun : undefined;
-      if (begun?.state === state) return await complete(begun, query);
+      if (begun?.state === state) return await complete(ports, begun, query);
       // It may be the popup of another tab. Nobody else's tab listens for this state.
       if (!await handOver(state, query)) throw new Error('this sign-in was not begun here; begin it again');
       browser.close?.();
       return undefined;
     },
   };
+}
+
+async function begin({ transport, path }: OAuthPorts, provider: string, options: OAuthOptions) {
+  const { redirectUri = ownAddress() } = options;
+  const at = `${path}/oauth/${encodeURIComponent(provider)}/authorize`;
+  const { authorize_url, state } = await transport.json<{ authorize_url: string; state: string }>('GET', at, {
+    query: { redirect_uri: redirectUri },
+    isAnonymous: true,
+  });
+  return { url: authorize_url, begun: { provider, redirectUri, state } };
+}
+
+function complete({ signIn }: OAuthPorts, { provider, redirectUri, state }: Begun, query: URLSearchParams) {
+  const error = query.get('error_description') ?? query.get('error');
+  if (error !== null) throw new Error(`the provider says: ${error}`);
+  const body = { code: query.get('code'), state, redirect_uri: redirectUri };
+  return signIn(`oauth/${encodeURIComponent(provider)}/callback`, body);
 }
 
 function ownAddress(): string {

@@ -26,21 +26,21 @@ export interface Session {
   expires_at?: number | undefined;
 }
 
+/** The second step of a sign-in: a code of the authenticator, or a recovery code. */
+export interface Challenge {
+  /** Can be kept, and completed with `completeChallenge`. */
+  id: string;
+  complete(code: string): Promise<User>;
+}
+
+/** The outcome of a sign-in: the user, or the challenge that comes before. */
+export type SignIn = { user: User; challenge?: undefined } | { user?: undefined; challenge: Challenge };
+
 /** Why the session has changed. */
 export type AuthEvent = 'signed_in' | 'signed_out' | 'refreshed';
 
 /** Called after the session has changed, here or in another tab. */
 export type AuthListener = (event: AuthEvent, session: Session | undefined) => void;
-
-/** The session, and what changes it. */
-export interface SessionKeeper extends Credentials {
-  readonly current: Session | undefined;
-  /** Resolves once it is known who is signed in. */
-  ready: Promise<void>;
-  /** Begins a session, replaces it, or ends it. */
-  set(session: Session | undefined, event: AuthEvent): Promise<void>;
-  listen(listener: AuthListener): () => void;
-}
 
 /** Where the session is, and how it is renewed. */
 export interface KeeperOptions {
@@ -64,103 +64,131 @@ const lockTimeoutMs = 20_000;
 /** A tab that has a session sends it to one that asks within this time. */
 const askMs = 200;
 
-/** Makes the keeper, which begins to read the storage. */
-export function createSessionKeeper(
-  { key, storage, isShared, usesCookies, exchange }: KeeperOptions,
-): SessionKeeper {
-  const listeners = new Set<AuthListener>();
-  const channel = isShared && 'BroadcastChannel' in globalThis ? new BroadcastChannel(key) : undefined;
-  let current: Session | undefined;
-  let renewing: Promise<string | undefined> | undefined;
-  let heard: (() => void) | undefined;
+/** What tabs say to each other. */
+type TabMessage = { ask: true } | { ask?: undefined; event: AuthEvent; session: Session | undefined };
 
-  const adopt = (session: Session | undefined, event: AuthEvent) => {
-    const isSame = session?.access_token === current?.access_token;
-    current = session;
-    if (!isSame) listeners.forEach((listener) => listener(event, session));
-  };
-  channel?.addEventListener('message', (message) => {
-    const data = dataOf<{ ask?: true; event: AuthEvent; session?: Session }>(message);
-    if (!data.ask) {
-      adopt(data.session, data.event);
-      heard?.();
-    } else if (current !== undefined && !isOver(current)) {
-      channel.postMessage({ event: 'refreshed', session: current });
+/** The session, and what changes it. It begins by reading the storage. */
+export class SessionKeeper implements Credentials {
+  /** Resolves once it is known who is signed in. */
+  readonly ready: Promise<void>;
+  current: Session | undefined;
+  readonly #options: KeeperOptions;
+  readonly #channel: BroadcastChannel | undefined;
+  readonly #listeners = new Set<AuthListener>();
+  #renewing: Promise<string | undefined> | undefined;
+  #heard: (() => void) | undefined;
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+    if (options.isShared && 'BroadcastChannel' in globalThis) {
+      this.#channel = new BroadcastChannel(options.key);
+      this.#channel.addEventListener('message', (message) => this.#hear(dataOf<TabMessage>(message)));
     }
-  });
+    this.ready = this.#begin();
+  }
 
-  /** Another tab may have the session: no token in a cookie is in the storage, where other scripts may read it. */
-  const ask = () =>
-    new Promise<void>((resolve) => {
-      heard = resolve;
-      setTimeout(resolve, channel === undefined ? 0 : askMs);
-      channel?.postMessage({ ask: true });
-    });
-  const read = async (): Promise<Session | undefined> => {
-    const text = await storage.getItem(key);
-    if (!text) return undefined;
-    if (!usesCookies) return JSON.parse(text) as Session;
-    await ask();
-    return current ?? await exchange(undefined);
-  };
-  const set = async (session: Session | undefined, event: AuthEvent) => {
+  /** Calls the listener after each change, and returns what ends that. */
+  listen(listener: AuthListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Begins a session, replaces it, or ends it. */
+  async set(session: Session | undefined, event: AuthEvent): Promise<void> {
+    const { key, storage, usesCookies } = this.#options;
     const dated = session && { ...session, expires_at: session.expires_at ?? endOf(session.access_token) };
     if (dated === undefined) await storage.removeItem(key);
     else await storage.setItem(key, usesCookies ? '1' : JSON.stringify(dated));
-    adopt(dated, event);
-    channel?.postMessage({ event, session: dated });
-  };
+    this.#adopt(dated, event);
+    this.#channel?.postMessage({ event, session: dated } satisfies TabMessage);
+  }
 
-  const ready = Promise.resolve().then(read).then(
-    (session) =>
-      current === undefined && session !== undefined
-        ? usesCookies ? set(session, 'refreshed') : adopt(session, 'signed_in')
-        : undefined,
-    async (error) => error instanceof UnauthorizedError ? await storage.removeItem(key) : undefined,
-  );
-  const renewOnce = async (refused: string): Promise<string | undefined> => {
-    // Another tab may have renewed it, or signed out, while this one waited.
-    if (current?.access_token !== refused) return current?.access_token;
-    if (usesCookies) await ask();
-    const stored = usesCookies ? current : await read();
-    if (stored?.access_token !== refused) {
-      adopt(stored, stored === undefined ? 'signed_out' : 'refreshed');
-      return stored?.access_token;
-    }
+  async token(): Promise<string | undefined> {
+    await this.ready;
+    const { current } = this;
+    return current !== undefined && isOver(current)
+      ? await this.renew(current.access_token)
+      : current?.access_token;
+  }
+
+  async renew(refused: string): Promise<string | undefined> {
+    await this.ready;
+    const { isShared, key } = this.#options;
+    this.#renewing ??=
+      (isShared ? exclusively(key, () => this.#renewOnce(refused)) : this.#renewOnce(refused))
+        .finally(() => this.#renewing = undefined);
+    const token = await this.#renewing;
+    // Another request may have begun the renewal for an older token.
+    return token === refused ? undefined : token;
+  }
+
+  async #begin(): Promise<void> {
+    const { key, storage, usesCookies } = this.#options;
     try {
-      await set(await exchange(stored), 'refreshed');
+      const session = await this.#read();
+      if (session === undefined || this.current !== undefined) return;
+      if (usesCookies) await this.set(session, 'refreshed');
+      else this.#adopt(session, 'signed_in');
+    } catch (error) {
+      if (error instanceof UnauthorizedError) await storage.removeItem(key);
+    }
+  }
+
+  async #read(): Promise<Session | undefined> {
+    const { key, storage, usesCookies, exchange } = this.#options;
+    const text = await storage.getItem(key);
+    if (!text) return undefined;
+    if (!usesCookies) return JSON.parse(text) as Session;
+    await this.#ask();
+    return this.current ?? await exchange(undefined);
+  }
+
+  /** Another tab may have the session: with a cookie, no token is in the storage, where other scripts may read it. */
+  #ask(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#heard = resolve;
+      setTimeout(resolve, this.#channel === undefined ? 0 : askMs);
+      this.#channel?.postMessage({ ask: true } satisfies TabMessage);
+    });
+  }
+
+  #hear(message: TabMessage): void {
+    if (!message.ask) {
+      this.#adopt(message.session, message.event);
+      this.#heard?.();
+    } else if (this.current !== undefined && !isOver(this.current)) {
+      this.#channel?.postMessage({ event: 'refreshed', session: this.current } satisfies TabMessage);
+    }
+  }
+
+  #adopt(session: Session | undefined, event: AuthEvent): void {
+    const isSame = session?.access_token === this.current?.access_token;
+    this.current = session;
+    if (!isSame) this.#listeners.forEach((listener) => listener(event, session));
+  }
+
+  async #renewOnce(refused: string): Promise<string | undefined> {
+    const { usesCookies, exchange } = this.#options;
+    // Another tab may have renewed it, or signed out, while this one waited.
+    if (this.current?.access_token === refused) {
+      if (usesCookies) await this.#ask();
+      else await this.#readAgain();
+    }
+    const { current } = this;
+    if (current?.access_token !== refused) return current?.access_token;
+    try {
+      await this.set(await exchange(current), 'refreshed');
     } catch (error) {
       if (!(error instanceof UnauthorizedError)) throw error;
-      await set(undefined, 'signed_out');
+      await this.set(undefined, 'signed_out');
     }
-    return current?.access_token;
-  };
-  const keeper: SessionKeeper = {
-    get current() {
-      return current;
-    },
-    ready,
-    set,
-    listen: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    token: async () => {
-      await ready;
-      return current !== undefined && isOver(current)
-        ? await keeper.renew(current.access_token)
-        : current?.access_token;
-    },
-    renew: async (refused) => {
-      await ready;
-      renewing ??= (isShared ? exclusively(key, () => renewOnce(refused)) : renewOnce(refused))
-        .finally(() => renewing = undefined);
-      const token = await renewing;
-      // Another request may have begun the renewal for an older token.
-      return token === refused ? undefined : token;
-    },
-  };
-  return keeper;
+    return this.current?.access_token;
+  }
+
+  async #readAgain(): Promise<void> {
+    const stored = await this.#read();
+    this.#adopt(stored, stored === undefined ? 'signed_out' : 'refreshed');
+  }
 }
 
 const isOver = ({ expires_at }: Session) => expires_at !== undefined && expires_at - marginMs < Date.now();
