@@ -3,8 +3,9 @@ import { type Auth, createAuth } from './auth/auth.ts';
 import { type Session, SessionKeeper } from './auth/session.ts';
 import { memoryStorage, sharedStorage, type TextStorage } from './auth/storage.ts';
 import { type BatchMaker, type BatchResponses, type BatchWrite, sendBatch } from './batch.ts';
+import { Connection } from './realtime/connection.ts';
 import { createRecords, type Records } from './records.ts';
-import { createTransport, type RequestOptions } from './transport.ts';
+import { createTransport, type Credentials, type RequestOptions } from './transport.ts';
 import type { AppShape, CollectionName, LooseTypes } from './types.ts';
 
 /** Which app, and how to reach it. */
@@ -47,10 +48,11 @@ export function createClient<T extends AppShape = LooseTypes>(
   const home = `${realm}/apps/${encodeURIComponent(app)}`;
   const keeper = makeKeeper(url, options, (session) => refreshed(session));
   const fixed = { token: () => Promise.resolve(token), renew: () => Promise.resolve(undefined) };
+  const credentials: Credentials = token === undefined ? keeper : fixed;
   const usesCookies = options.storage === 'cookies';
   const transport = createTransport({
     url,
-    credentials: token === undefined ? keeper : fixed,
+    credentials,
     fetch: options.fetch ?? ((...sent) => globalThis.fetch(...sent)),
     cookies: usesCookies ? 'include' : 'omit',
   });
@@ -65,9 +67,11 @@ export function createClient<T extends AppShape = LooseTypes>(
     });
     return usesCookies ? rest : { ...rest, refresh_token };
   };
+  const connection = new Connection({ transport, home, credentials });
+  keeper.listen(() => void connection.reauthorize());
   return {
     auth: createAuth({ transport, keeper, path: `${realm}/auth`, app, usesCookies }),
-    collection: (name) => createRecords(transport, `${home}/collections/${encodeURIComponent(name)}/records`),
+    collection: (name) => createRecords({ transport, connection, home }, name),
     batch: (make) => sendBatch(transport, `${home}/batch`, make),
     fetch: transport.fetch,
   };

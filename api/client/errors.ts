@@ -89,7 +89,7 @@ const classes: Record<number, typeof BulkheadError> = {
 };
 
 /** The error of what an error response says, such as a message of the WebSocket; `status` 0 where there is none. */
-function makeError(details: Partial<ErrorDetails>): BulkheadError {
+export function makeError(details: Partial<ErrorDetails>): BulkheadError {
   const { status = 0, code = 'internal', message = `the server responded with ${status}` } = details;
   const { errors = [], requestId, retryAfter } = details;
   return new (classes[status] ?? BulkheadError)({ status, code, message, errors, requestId, retryAfter });

@@ -17,3 +17,5 @@ export type { AppShape, LooseRecord, LooseTypes, RecordOf } from './types.ts';
 export type { Auth } from './auth/auth.ts';
 export type { AuthEvent, AuthListener, Challenge, Session, SignIn, User } from './auth/session.ts';
 export type { TextStorage } from './auth/storage.ts';
+export type { Live } from './realtime/live.ts';
+export type { Change, Watching, WatchOptions } from './realtime/watch.ts';

@@ -1,5 +1,8 @@
 // The records of a collection: lists, single records, writes and numbers about them.
 import type { Filter } from './filter.ts';
+import type { Connection } from './realtime/connection.ts';
+import { createLive, type Live } from './realtime/live.ts';
+import { type Change, Watch, type Watching, type WatchOptions } from './realtime/watch.ts';
 import type { Transport } from './transport.ts';
 import type { AppShape, CollectionName, ExpandPath, FieldName, RecordOf, Selected } from './types.ts';
 
@@ -89,17 +92,36 @@ export interface Records<T extends AppShape, C extends CollectionName<T>> {
   ): Promise<RecordOf<T, C>>;
   /** Deletes a record. Throws `NotFoundError`. */
   delete(id: string, options?: { signal?: AbortSignal }): Promise<void>;
+  /** Calls `onChange` for each change of the records that the filter and the `list` rule let through. */
+  watch(
+    filter: Filter | string | undefined,
+    options: WatchOptions,
+    onChange: (change: Change<RecordOf<T, C>>) => void,
+  ): Watching;
+  /** A list that stays right, of at most `limit` records (200 by default). */
+  live<const F extends Own<T, C> = never, const E extends ExpandPath<T, C> = never>(
+    query?: ListOptions<F, E> & { limit?: number },
+  ): Live<Selected<T, C, F, E>>;
   /** Numbers about the records. */
   aggregate<const N extends AggregateFunction, const G extends Own<T, C> = never>(
     options: { fn: readonly N[]; group?: readonly G[]; filter?: Filter | string; signal?: AbortSignal },
   ): Promise<Aggregate<N, G>[]>;
 }
 
+/** How records reach the server. */
+export interface RecordPorts {
+  transport: Transport;
+  connection: Connection;
+  /** `/api/workspaces/:workspace/apps/:app` */
+  home: string;
+}
+
 /** The untyped core of `Records`, which is the same for all of them. */
 export function createRecords<T extends AppShape, C extends CollectionName<T>>(
-  transport: Transport,
-  path: string,
+  { transport, connection, home }: RecordPorts,
+  collection: C,
 ): Records<T, C> {
+  const path = `${home}/collections/${encodeURIComponent(collection)}/records`;
   const call = <R>(method: string, at: string, { signal, ...query }: Query, body?: unknown) =>
     transport.json<R>(method, path + at, { query, signal, body });
   const one = (id: string) => `/${encodeURIComponent(id)}`;
@@ -121,6 +143,25 @@ export function createRecords<T extends AppShape, C extends CollectionName<T>>(
     update: (id, fields, options = {}) => call('PATCH', one(id), options, fields),
     upsert: (fields, { on, signal }) => call('POST', '', { on_conflict: on, signal }, fields),
     delete: async (id, options = {}) => void await call('DELETE', one(id), options),
+    watch: (filter = '', options, onChange) => {
+      const watch = new Watch({ ...options, collection, filter: String(filter), onChange });
+      connection.add(watch);
+      return watch;
+    },
+    live: ({ limit = 200, ...query } = {}) =>
+      createLive({
+        read: async () => {
+          const items = [];
+          for await (
+            const page of records.pages({ per_page: Math.min(limit, 200), skip_total: true, ...query })
+          ) {
+            items.push(...page.items);
+            if (items.length >= limit) break;
+          }
+          return items.slice(0, limit);
+        },
+        watch: (onChange, options) => records.watch(undefined, options, onChange),
+      }),
     aggregate: async (options) => (await call<{ items: never[] }>('GET', '/aggregate', options)).items,
   };
   return records;

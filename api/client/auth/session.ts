@@ -61,6 +61,9 @@ const marginMs = 10_000;
 /** A tab that waits longer for another one goes on alone: a lock that never ends must end no session. */
 const lockTimeoutMs = 20_000;
 
+/** News of a session reach other tabs within this time. */
+const newsMs = 100;
+
 /** A tab that has a session sends it to one that asks within this time. */
 const askMs = 200;
 
@@ -76,6 +79,7 @@ export class SessionKeeper implements Credentials {
   readonly #channel: BroadcastChannel | undefined;
   readonly #listeners = new Set<AuthListener>();
   #renewing: Promise<string | undefined> | undefined;
+  #exchanges = 0;
   #heard: (() => void) | undefined;
 
   constructor(options: KeeperOptions) {
@@ -113,13 +117,23 @@ export class SessionKeeper implements Credentials {
 
   async renew(refused: string): Promise<string | undefined> {
     await this.ready;
-    const { isShared, key } = this.#options;
-    this.#renewing ??=
-      (isShared ? exclusively(key, () => this.#renewOnce(refused)) : this.#renewOnce(refused))
-        .finally(() => this.#renewing = undefined);
+    const { isShared } = this.#options;
+    this.#renewing ??= (isShared ? this.#renewInTurn(refused) : this.#renewOnce(refused))
+      .finally(() => this.#renewing = undefined);
     const token = await this.#renewing;
     // Another request may have begun the renewal for an older token.
     return token === refused ? undefined : token;
+  }
+
+  /** One tab after the other. The next one begins when the news of the last has reached it: storage is not shared at once. */
+  #renewInTurn(refused: string): Promise<string | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+    exclusively(this.#options.key, async () => {
+      const before = this.#exchanges;
+      await this.#renewOnce(refused).then(resolve, reject);
+      if (this.#exchanges > before) await new Promise((go) => setTimeout(go, newsMs));
+    }).catch(reject);
+    return promise;
   }
 
   async #begin(): Promise<void> {
@@ -170,12 +184,10 @@ export class SessionKeeper implements Credentials {
   async #renewOnce(refused: string): Promise<string | undefined> {
     const { usesCookies, exchange } = this.#options;
     // Another tab may have renewed it, or signed out, while this one waited.
-    if (this.current?.access_token === refused) {
-      if (usesCookies) await this.#ask();
-      else await this.#readAgain();
-    }
+    if (this.current?.access_token === refused && !usesCookies) await this.#readAgain();
     const { current } = this;
     if (current?.access_token !== refused) return current?.access_token;
+    this.#exchanges++;
     try {
       await this.set(await exchange(current), 'refreshed');
     } catch (error) {
