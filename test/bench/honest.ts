@@ -19,14 +19,18 @@ onRecordBeforeCreate('hooked', (e) => { e.record.fields.price = 1; });
 routerAdd('GET', '/burn', () => { let x = 0; for (let i = 0; i < 40000; i++) x = (x * 31 + i) % 65521; return { x }; });
 `;
 
-/** Two servers with the same data, and the same loads on them in turn. `beside` is the folder of the earlier checkout. */
-export async function benchHonest(pace: Pace, beside: string): Promise<Findings> {
+/**
+ * Two servers with the same data, and the same loads on them in turn. `beside` is the folder of the earlier checkout; of the
+ * loads, those are measured whose name begins with `only`.
+ */
+export async function benchHonest(pace: Pace, beside: string, only: string): Promise<Findings> {
   const generator = startGenerator();
   try {
     const figures = await withServers(beside, async (ours, earlier) => {
       const [now, before] = [await prepare(ours), await prepare(earlier)];
       const measured: Figure[] = [];
       for (const [name, requests] of Object.entries(now)) {
+        if (!name.startsWith(only)) continue;
         const sides = { ours: sideOf(ours, requests), yardstick: sideOf(earlier, before[name] ?? []) };
         measured.push(...figuresOf(name, await compare(generator, sides, pace)));
       }

@@ -1,6 +1,6 @@
 // `npm run bench [name…]`: measures the real server and says what came of it. Flags: --quick, --profile, --rounds, --seconds,
 // --minutes (drift), --workspaces, --starts, --fleet (start), --tenants, --active,
-// --clients-each, --apps, --rows (audit, transfer), --only (neighbours), --beside (honest).
+// --clients-each, --apps, --rows (audit, transfer), --only (neighbours, honest), --beside (honest).
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchApps } from './apps.ts';
@@ -84,7 +84,7 @@ const benches: Record<string, () => Promise<Findings>> = {
     }),
   neighbours: () =>
     benchNeighbours({ isQuick: flags.quick, seconds: flags.quick ? 5 : 20, only: flags.only }),
-  ...beside === undefined ? {} : { honest: () => benchHonest(pace, resolve(beside)) },
+  ...beside === undefined ? {} : { honest: () => benchHonest(pace, resolve(beside), flags.only) },
   search: () => benchSearch({ rows: Number(flags.rows), rounds: Math.min(pace.rounds, 3) }),
   policies: () => benchPolicies({ workspaces: 1_000, rounds: pace.rounds }),
   start: () => benchStart({ starts: Number(flags.starts), fleet: Number(flags.fleet) }),
