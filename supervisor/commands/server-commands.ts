@@ -3,7 +3,6 @@ import { type ArgsDef, defineCommand } from 'citty';
 import type { ResolvedConfig } from '../config.ts';
 import type { CommandFlags, ParsedFlags } from '../flags.ts';
 import { runAndExit } from './run-and-exit.ts';
-import type { StopSignals } from './serve.ts';
 
 const commonFlags = {
   'data-dir': { type: 'string', description: 'Directory of everything that the server stores (data_dir)' },
@@ -63,6 +62,7 @@ export const serveCommand = defineCommand({
     runAndExit(async () => {
       const { config } = await resolve(rawArgs);
       const { serve } = await import('./serve.ts');
+      const { stopSignals } = await import('./stop-signals.ts');
       await serve(config, stopSignals());
     }),
 });
@@ -78,6 +78,7 @@ export const devCommand = defineCommand({
     runAndExit(async () => {
       const resolved = await resolve(rawArgs);
       const { develop } = await import('./dev.ts');
+      const { stopSignals } = await import('./stop-signals.ts');
       await develop(resolved, stopSignals());
     }),
 });
@@ -150,21 +151,4 @@ async function resolve(
   const { environment, loadConfigFile, resolveConfig } = await import('../config.ts');
   const file = await loadConfigFile(cwd);
   return { ...resolveConfig({ file, env: environment(), flags, cwd, terminal }), ...given };
-}
-
-/** One Ctrl-C often arrives twice, from the terminal and from npm: only a later one means impatience. */
-const sameRequestMs = 1_000;
-
-function stopSignals(): StopSignals {
-  const stop = new AbortController();
-  const hurry = new AbortController();
-  let asked = Infinity;
-  const onSignal = () => {
-    if (performance.now() - asked > sameRequestMs) hurry.abort();
-    if (!stop.signal.aborted) asked = performance.now();
-    stop.abort();
-  };
-  // SIGHUP comes from a terminal that is closed.
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, onSignal);
-  return { stop: stop.signal, kill: hurry.signal };
 }

@@ -22,6 +22,8 @@ export interface ServerOptions {
   root?: string;
   /** The program to run, in place of the sources. */
   program?: string;
+  /** The Node to run it under, in place of the pinned one. */
+  node?: string;
   /** Where the supervisor looks for programs, in place of where this process does. */
   path?: string;
   /** Where temporary files go, in place of the system's folder. */
@@ -118,7 +120,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const program = options.program ?? join(options.root ?? project, 'supervisor', 'main.ts');
   const { inherited } = options;
   const opened = inherited === undefined ? [] : ['-c', 'exec 30<"$0"; exec "$@"', inherited, node];
-  const file = inherited === undefined ? node : 'bash';
+  const file = inherited === undefined ? options.node ?? node : 'bash';
   const subprocess = execa(file, [...opened, program, 'serve', ...flags], {
     cwd: home,
     env: { PATH: options.path ?? process.env['PATH'], TMPDIR: options.temporary },

@@ -1,11 +1,12 @@
 // The package as its users get it: packed, installed without install scripts, started, by root and by another user.
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectOk } from '../harness/api.ts';
+import { follow } from '../harness/documentation-page.ts';
 import { type ServerOptions, startServer } from '../harness/server.ts';
 import { makeShop, setUp } from '../harness/set-up.ts';
 
@@ -26,6 +27,17 @@ beforeAll(async () => {
 });
 afterAll(() => rm(home, { recursive: true, force: true }));
 
+/** A Node of a major version, from its package. */
+async function installNode(major: number): Promise<string> {
+  const folder = join(home, `node-${major}`);
+  await mkdir(folder);
+  await writeFile(join(folder, 'package.json'), '{ "private": true }');
+  await execa('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', `node@${major}`], {
+    cwd: folder,
+  });
+  return join(folder, 'node_modules', 'node', 'bin', 'node');
+}
+
 /** An empty project with the package in it. */
 async function install(name: string, file: string, args: readonly string[]): Promise<string> {
   const folder = join(home, name);
@@ -35,10 +47,14 @@ async function install(name: string, file: string, args: readonly string[]): Pro
   return folder;
 }
 
+function programIn(folder: string): string {
+  return join(folder, 'node_modules', 'bulkhead', 'supervisor', 'bulkhead.js');
+}
+
 /** Starts what is installed, and uses the database, passwords and hooks. */
 async function useServer(folder: string, options: ServerOptions = {}): Promise<void> {
   const server = await startServer({
-    program: join(folder, 'node_modules', 'bulkhead', 'supervisor', 'bulkhead.js'),
+    program: programIn(folder),
     isFirstStart: true,
     ...options,
   });
@@ -80,6 +96,63 @@ describe('the package, installed without install scripts', () => {
     expect(stdout).toMatch(/^\d+\.\d+\.\d+ \([0-9a-f]{7,}\)$/);
     await useServer(folder);
     expect((await linksOf(folder)).length).toBeGreaterThan(0);
+  });
+
+  it(
+    'serves under Node 24, and goes on from an older Node under the package "node"',
+    { timeout: 300_000 },
+    async () => {
+      const folder = await install('node-versions', 'npm', ['install', ...quiet]);
+      const program = programIn(folder);
+      const node24 = await installNode(24);
+      await useServer(folder, { node: node24 });
+      const node22 = await installNode(22);
+      const without = await execa(node22, [program, '--version'], { reject: false });
+      expect(without).toMatchObject({ exitCode: 1, stdout: '' });
+      expect(without.stderr).toMatch(
+        /^bulkhead: this is Node 22\.\S+, and Node 24 or newer is needed: [^\n]+$/,
+      );
+      // What its install script would have made.
+      const pinned = join(folder, 'node_modules', 'node', 'bin', 'node');
+      await mkdir(dirname(pinned), { recursive: true });
+      await copyFile(join(project, 'node_modules', 'node', 'bin', 'node'), pinned);
+      await useServer(folder, { node: node22 });
+    },
+  );
+
+  it('serves the tutorials', { timeout: 300_000 }, async () => {
+    const folder = await install('tutorial', 'npm', ['install', ...quiet]);
+    const server = await startServer({ program: programIn(folder), isFirstStart: true });
+    try {
+      await follow('docs/tutorial/first-backend.md', { server });
+      await follow('docs/tutorial/issue-tracker.md', { server });
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('stops by a signal through npx, and by Ctrl-C', { timeout: 300_000 }, async () => {
+    const folder = await install('npx', 'npm', ['install', ...quiet]);
+    // A terminal signals all processes of the group, everybody else the one that was started.
+    for (const [signal, whom] of [['SIGTERM', 1], ['SIGINT', -1]] as const) {
+      const running = execa('npx', ['bulkhead', 'serve', '--http-port=0', '--log-format=json'], {
+        ...{
+          cwd: folder,
+          all: true,
+          reject: false,
+          buffer: false,
+          forceKillAfterDelay: false,
+          detached: true,
+        },
+      });
+      const lines: string[] = [];
+      for await (const line of running.iterable({ from: 'all' })) {
+        lines.push(line);
+        if (line.includes('listening on http')) process.kill(whom * (running.pid ?? 0), signal);
+      }
+      await running;
+      expect(lines.at(-1)).toContain('"stopped"');
+    }
   });
 
   it('serves from a folder of npm 12', { timeout: 300_000 }, async () => {

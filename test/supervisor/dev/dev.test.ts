@@ -150,5 +150,7 @@ describe('bulkhead dev', () => {
 
 it('docs/how-to/start-a-project.md can be followed', async () => {
   const free = String(await freePort());
-  await follow('docs/how-to/start-a-project.md', { instead: { '8080': free }, before: 'set -m\n' });
+  // A job of a shell that is typed into must not share its input.
+  const instead = { '8080 &': '8080 </dev/null &', '8080': free };
+  await follow('docs/how-to/start-a-project.md', { instead, before: 'set -m\n' });
 });
