@@ -146,6 +146,11 @@ export function hasKeyScope(grants: readonly KeyGrant[], scope: KeyScope, at: Ke
   );
 }
 
+/** False for a key without the scope. Others need none. */
+export function mayWithKey(principal: Principal | null, scope: KeyScope, at: KeyedPlace): boolean {
+  return principal?.key === undefined || hasKeyScope(principal.key.grants, scope, at);
+}
+
 /** Throws `403 forbidden` for a key without the scope. Others need none. */
 export function requireKeyScope(principal: Principal | null, access: KeyAccess, at: KeyedPlace): void {
   const key = principal?.key;

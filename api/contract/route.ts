@@ -104,6 +104,8 @@ export interface RequestContext<Path extends string, S extends Scope, Query, Bod
   bodyStream(): BodyStream;
   /** The body of a route with `acceptsForm` when it is a form; `body` is then empty. */
   form: FormStream | undefined;
+  /** A header of the request, by its name in lower case. */
+  header(name: string): string | undefined;
   /** The text of the bearer token, unchecked; for logout, which accepts an expired one. */
   bearer(): string | undefined;
   /** The time at which the request arrived; the one reading of the clock. */

@@ -48,6 +48,7 @@ export function createContext(
     cookie,
     pageMemory: () => new PageMemory(deps, target.workspace?.id ?? '', request),
     bodyStream: () => bodyStreamOf(request),
+    header: (name) => request.header(name),
     bearer: () => readBearer(request),
     now: request.now,
   };

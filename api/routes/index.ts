@@ -15,6 +15,7 @@ import {
   collectionsShow,
 } from './collections.ts';
 import { customRoutes } from './custom.ts';
+import { definitionRoutes } from './definition.ts';
 import { appRealtime, collectionEvents } from './events.ts';
 import { filesGet, filesLink, filesList, filesMeta, filesRemove, filesShared, filesUpload } from './files.ts';
 import {
@@ -178,6 +179,7 @@ const described: readonly AnyRoute[] = [
   accessRulesShow,
   accessRulesPut,
   accessRulesReset,
+  ...definitionRoutes,
   recordsList,
   recordsExport,
   recordsImport,

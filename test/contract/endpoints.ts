@@ -204,6 +204,7 @@ export const additions: readonly Endpoint[] = [
   { method: 'POST', path: `${records}/import`, who: 'app admin', status: 200, body: {} },
   { method: 'GET', path: `${workspace}/origins`, who: 'workspace admin', status: 200 },
   { method: 'PUT', path: `${workspace}/origins`, who: 'workspace admin', status: 200, body: {} },
+  { method: 'GET', path: `${app}/definition`, who: 'app admin', status: 200 },
   { method: 'POST', path: `${workspace}/reset`, who: 'master', status: 200 },
   { method: 'GET', path: `${workspace}/outbox`, who: 'master', status: 200 },
   { method: 'GET', path: `${workspace}/usage`, who: 'workspace admin', status: 200 },

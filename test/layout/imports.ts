@@ -17,6 +17,7 @@ const layers = [
   'apps',
   'users',
   'admins',
+  'definition',
   'files',
   'records',
   'hooks',
