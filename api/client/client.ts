@@ -3,6 +3,8 @@ import { type Auth, createAuth } from './auth/auth.ts';
 import { type Session, SessionKeeper } from './auth/session.ts';
 import { memoryStorage, sharedStorage, type TextStorage } from './auth/storage.ts';
 import { type BatchMaker, type BatchResponses, type BatchWrite, sendBatch } from './batch.ts';
+import { callRoute, type RouteArguments, type RouteName, type RouteResponse } from './custom-routes.ts';
+import { createFiles, type Files } from './files.ts';
 import { Connection } from './realtime/connection.ts';
 import { createRecords, type Records } from './records.ts';
 import { createTransport, type Credentials, type RequestOptions } from './transport.ts';
@@ -31,6 +33,12 @@ export interface Client<T extends AppShape> {
   collection<C extends CollectionName<T>>(name: C): Records<T, C>;
   /** Sends up to 100 writes, of which all happen or none. */
   batch<const W extends readonly BatchWrite<unknown>[]>(make: BatchMaker<T, W>): Promise<BatchResponses<W>>;
+  /** Calls a route that the hooks have registered, by its name: `client.route('GET /report/:id', { params: { id } })`. */
+  route<N extends RouteName<T>>(
+    name: N,
+    ...input: RouteArguments<T['routes'][N]>
+  ): Promise<RouteResponse<T['routes'][N]>>;
+  readonly files: Files;
   /** Sends a request to any path of the server, with the token. Throws `ConnectionError`; see `readError` for the rest. */
   fetch(method: string, path: string, options?: RequestOptions): Promise<Response>;
 }
@@ -73,6 +81,9 @@ export function createClient<T extends AppShape = LooseTypes>(
     auth: createAuth({ transport, keeper, path: `${realm}/auth`, app, usesCookies }),
     collection: (name) => createRecords({ transport, connection, home }, name),
     batch: (make) => sendBatch(transport, `${home}/batch`, make),
+    route: async <N extends RouteName<T>>(name: N, ...[input]: RouteArguments<T['routes'][N]>) =>
+      await callRoute(transport, { home, name, input }) as RouteResponse<T['routes'][N]>,
+    files: createFiles(transport, home),
     fetch: transport.fetch,
   };
 }

@@ -19,3 +19,5 @@ export type { AuthEvent, AuthListener, Challenge, Session, SignIn, User } from '
 export type { TextStorage } from './auth/storage.ts';
 export type { Live } from './realtime/live.ts';
 export type { Change, Watching, WatchOptions } from './realtime/watch.ts';
+export type { FileInfo, Files, UploadOptions } from './files.ts';
+export type { RequestOptions } from './transport.ts';

@@ -19,6 +19,8 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** Sends no token: for routes that give one. */
   isAnonymous?: boolean | undefined;
+  /** Sends this request, in place of the client's. */
+  fetch?: typeof fetch | undefined;
 }
 
 /** Sends requests to one server. */
@@ -51,7 +53,11 @@ export function createTransport({ url, credentials, fetch, cookies }: TransportO
     },
     fetch: async (method, path, options = {}) => {
       const attempt = (token: string | undefined) =>
-        send(fetch, transport.url(path, options.query), requestInit({ method, cookies, token, ...options }));
+        send(
+          options.fetch ?? fetch,
+          transport.url(path, options.query),
+          requestInit({ method, cookies, token, ...options }),
+        );
       const token = options.isAnonymous ? undefined : await credentials.token();
       const response = await attempt(token);
       if (token === undefined || !await isRefused(response)) return response;

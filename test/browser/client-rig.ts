@@ -1,6 +1,6 @@
 // A server for pages with the client, and tabs of one browser that are signed in.
 import type { Page } from 'playwright-core';
-import { as, expectOk } from '../harness/api.ts';
+import { as, expectOk, patiently } from '../harness/api.ts';
 import { type Browser, openBrowser, type Pages } from '../harness/browser.ts';
 import { serveClientPages } from '../harness/client-pages.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
@@ -57,7 +57,9 @@ export async function clientRig(
   };
   const signIn = async (storage?: 'cookies') => {
     const credentials = { email: freshEmail(), password: 'correct horse battery staple' };
-    expectOk(await as(undefined, server.url).post('/api/workspaces/acme/auth/users/register', credentials));
+    const register = () =>
+      as(undefined, server.url).post('/api/workspaces/acme/auth/users/register', credentials);
+    expectOk(await patiently(register));
     const page = await tab(storage);
     await page.evaluate(`client.auth.signIn(${JSON.stringify(credentials)})`);
     return page;

@@ -13,7 +13,7 @@ async function bundled(input: string): Promise<string> {
     input: join(root, input),
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },
   });
-  const { output: [{ code }] } = await bundle.generate({ format: 'esm' });
+  const { output: [{ code }] } = await bundle.generate({ format: 'esm', codeSplitting: false });
   return code;
 }
 

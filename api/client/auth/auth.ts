@@ -1,7 +1,8 @@
 // Signing in and out, and the account of whoever is signed in.
 import type { Transport } from '../transport.ts';
-import { createOAuth, type OAuth } from './oauth.ts';
+import type { OAuth, OAuthPorts } from './oauth.ts';
 import type { AuthListener, Session, SessionKeeper, SignIn, User } from './session.ts';
+import { browser } from './storage.ts';
 
 type SignInResponse = Session & { challenge_id?: string };
 
@@ -80,7 +81,20 @@ export function createAuth(options: AuthOptions): Auth {
     },
     me: () => transport.json('GET', `${path}/me`),
     post,
-    ...createOAuth({ transport, path, signIn }),
+    ...lazyOAuth({ transport, path, signIn }),
+  };
+}
+
+/** Most pages need none of it, so it is loaded when it is used. */
+function lazyOAuth(ports: OAuthPorts): OAuth {
+  const load = () => import('./oauth.ts');
+  return {
+    signInWithPopup: async (provider, options) => {
+      const popup = browser.open?.('about:blank', '_blank', 'popup,width=500,height=700');
+      return await (await load()).signInWithPopup(ports, popup, { provider, options });
+    },
+    signInWithRedirect: async (...sent) => await (await load()).signInWithRedirect(ports, ...sent),
+    completeOAuth: async () => await (await load()).completeOAuth(ports),
   };
 }
 

@@ -33,48 +33,54 @@ interface Begun {
 const key = 'bulkhead:oauth';
 
 /** What the steps are made with. */
-interface OAuthPorts {
+export interface OAuthPorts {
   transport: Transport;
   path: string;
   signIn: (route: string, body: object) => Promise<SignIn>;
 }
 
-/** Makes the part of `client.auth`. */
-export function createOAuth(ports: OAuthPorts): OAuth {
-  return {
-    signInWithPopup: async (provider, options = {}) => {
-      // Opened before anything is waited for: only a click may open a window.
-      const popup = browser.open?.('about:blank', '_blank', 'popup,width=500,height=700');
-      if (!popup) throw new Error('the browser has blocked the popup');
-      try {
-        const { url, begun } = await begin(ports, provider, options);
-        const sentBack = cameBack(begun.state, options.signal);
-        popup.location.href = url;
-        return await complete(ports, begun, await sentBack);
-      } finally {
-        popup.close();
-      }
-    },
-    signInWithRedirect: async (provider, options = {}) => {
-      const { url, begun } = await begin(ports, provider, options);
-      browser.sessionStorage?.setItem(key, JSON.stringify(begun));
-      browser.location?.assign(url);
-    },
-    completeOAuth: async () => {
-      const query = new URL(browser.location?.href ?? 'http://localhost').searchParams;
-      const state = query.get('state');
-      if (state === null || !query.has('code') && !query.has('error')) return undefined;
-      browser.history?.replaceState(null, '', ownAddress());
-      const text = browser.sessionStorage?.getItem(key);
-      browser.sessionStorage?.removeItem(key);
-      const begun = text ? JSON.parse(text) as Begun : undefined;
-      if (begun?.state === state) return await complete(ports, begun, query);
-      // It may be the popup of another tab. Nobody else's tab listens for this state.
-      if (!await handOver(state, query)) throw new Error('this sign-in was not begun here; begin it again');
-      browser.close?.();
-      return undefined;
-    },
-  };
+/** Completes a sign-in in a popup, which is open already: only a click may open one. */
+export async function signInWithPopup(
+  ports: OAuthPorts,
+  popup: ReturnType<NonNullable<typeof browser.open>> | undefined,
+  { provider, options = {} }: { provider: string; options: OAuthOptions | undefined },
+): Promise<SignIn> {
+  if (!popup) throw new Error('the browser has blocked the popup');
+  try {
+    const { url, begun } = await begin(ports, provider, options);
+    const sentBack = cameBack(begun.state, options.signal);
+    popup.location.href = url;
+    return await complete(ports, begun, await sentBack);
+  } finally {
+    popup.close();
+  }
+}
+
+/** Leaves the page for the provider. */
+export async function signInWithRedirect(
+  ports: OAuthPorts,
+  provider: string,
+  options: OAuthOptions = {},
+): Promise<void> {
+  const { url, begun } = await begin(ports, provider, options);
+  browser.sessionStorage?.setItem(key, JSON.stringify(begun));
+  browser.location?.assign(url);
+}
+
+/** Completes a sign-in on the page that the provider sends the user to. */
+export async function completeOAuth(ports: OAuthPorts): Promise<SignIn | undefined> {
+  const query = new URL(browser.location?.href ?? 'http://localhost').searchParams;
+  const state = query.get('state');
+  if (state === null || !query.has('code') && !query.has('error')) return undefined;
+  browser.history?.replaceState(null, '', ownAddress());
+  const text = browser.sessionStorage?.getItem(key);
+  browser.sessionStorage?.removeItem(key);
+  const begun = text ? JSON.parse(text) as Begun : undefined;
+  if (begun?.state === state) return await complete(ports, begun, query);
+  // It may be the popup of another tab. Nobody else's tab listens for this state.
+  if (!await handOver(state, query)) throw new Error('this sign-in was not begun here; begin it again');
+  browser.close?.();
+  return undefined;
 }
 
 async function begin({ transport, path }: OAuthPorts, provider: string, options: OAuthOptions) {
