@@ -49,7 +49,11 @@ export const errorCodes = {
     hasErrors: true,
     meaning: 'The value already exists, or the object is still referenced.',
   },
-  payload_too_large: { status: 413, meaning: 'The body is too large.' },
+  payload_too_large: {
+    status: 413,
+    also: [431],
+    meaning: 'The body is too large, or with 431 the headers or the path.',
+  },
   range_not_satisfiable: {
     status: 416,
     meaning: 'The `Range` lies outside the file. `Content-Range` gives its length.',

@@ -93,6 +93,9 @@ export type KeyScope = keyof typeof keyScopes;
 /** What a key needs to call a route: a scope, nothing more than being good, or `never`. */
 export type KeyAccess = KeyScope | 'any' | 'never';
 
+/** The pattern of scopes, without what only some of them can be narrowed by. */
+export const keyScopePattern = `^(?:${Object.keys(keyScopes).join('|')})(?:@[A-Za-z0-9_/-]+)?$`;
+
 const segmentPattern = /^[A-Za-z0-9_-]{1,63}$/;
 
 /** True for a name of the list. */

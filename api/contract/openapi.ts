@@ -77,7 +77,13 @@ export function toTemplate(path: string): string {
 }
 
 const securitySchemes = {
-  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'The access token of a sign-in (a JWT), or the secret of an API key (`bhk_…`). What a key may call, and with which ' +
+      'scope, the description of each operation says.',
+  },
   cookie: {
     type: 'apiKey',
     in: 'cookie',

@@ -38,6 +38,8 @@ export interface Operation {
 export type SharedResponses = Record<string, ResponseObject>;
 
 const json = 'application/json';
+/** Of responses with bytes of any type. */
+const anyType = '*/*';
 /** The one status of a response without a body. */
 const notModified = 304;
 
@@ -155,8 +157,13 @@ function successResponse(schema: JsonSchema, contentType: string): ResponseObjec
   return {
     description: 'Done.',
     headers: { 'X-Request-Id': header('X-Request-Id') },
-    content: { [contentType]: { schema } },
+    content: { [contentType]: { schema: contentType === anyType ? withoutType(schema) : schema } },
   };
+}
+
+/** Bytes are no JSON, so their schema says nothing of a type (section 4.8.14 of the specification). */
+function withoutType({ description }: JsonSchema): JsonSchema {
+  return description === undefined ? {} : { description };
 }
 
 function errorResponse(found: readonly ErrorCode[]): ResponseObject {

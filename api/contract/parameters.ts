@@ -27,8 +27,14 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
     schema: { type: 'string', enum: ['list', 'get', 'create', 'update', 'delete'] },
   },
   provider: { description: 'Name of the OAuth provider.', schema: tenantId },
-  filename: { description: 'Name of the hook file.', schema: { type: 'string' } },
-  variable: { description: 'Name of the variable.', schema: { type: 'string' } },
+  filename: {
+    description: 'Name of the hook file.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_][^/\\\\]*\\.(?:js|ts)$' },
+  },
+  variable: {
+    description: 'Name of the variable.',
+    schema: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' },
+  },
   path: { description: 'A path that a hook file of the app registered.', schema: { type: 'string' } },
   id: { description: 'Id of the object.', schema: { type: 'string', format: 'uuid' } },
 };

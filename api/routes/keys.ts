@@ -4,6 +4,8 @@ import { keyMembers, keyResponse } from '../auth/keys/key-response.ts';
 import { findApiKey, listApiKeys } from '../auth/keys/list.ts';
 import { removeApiKey } from '../auth/keys/remove.ts';
 import { pageQueryMembers, toPageRequest } from '../contract/page-query.ts';
+import { keyScopePattern } from '../contract/key-scopes.ts';
+import { stated } from '../contract/stated.ts';
 import { type AnyRoute, route } from '../contract/route.ts';
 import {
   array,
@@ -19,7 +21,9 @@ import {
 const newKey = object({
   name: string({ min: 1, max: 200 }),
   scopes: described(
-    array(string({ min: 1, max: 250 }), { max: 100 }),
+    stated(array(stated(string({ min: 1, max: 250 }), { pattern: keyScopePattern }), { max: 100 }), {
+      minItems: 1,
+    }),
     'What the key may do: docs/reference/api-keys.md lists all scopes.',
   ),
   expires_at: described(

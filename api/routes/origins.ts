@@ -1,9 +1,15 @@
 // The origins of a workspace, whose pages may use cookies.
+import { stated } from '../contract/stated.ts';
 import { route } from '../contract/route.ts';
 import { array, object, string } from '../contract/schema.ts';
 import { setOrigins, showOrigins } from '../workspaces/origins.ts';
 
-const origins = object({ origins: array(string({ max: 300 }), { max: 100 }) });
+/** A scheme and a host, perhaps with a port. */
+const originPattern = '^[a-z][a-z0-9+.-]*://[A-Za-z0-9.-]+(?::[0-9]{1,5})?$';
+
+const origins = object({
+  origins: array(stated(string({ max: 300 }), { pattern: originPattern }), { max: 100 }),
+});
 
 /** Shows them. */
 export const originsShow = route({

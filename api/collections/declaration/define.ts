@@ -17,12 +17,13 @@ import {
   string,
 } from '../../contract/schema.ts';
 import { indexesSchema } from './indexes.ts';
-import { fieldNameFault } from './names.ts';
+import { stated } from '../../contract/stated.ts';
+import { fieldNameFault, legalName } from './names.ts';
 
 const maxFields = 500;
 
 const fieldMembers = {
-  name: string(),
+  name: stated(string(), { pattern: legalName.source }),
   kind: oneOf(kindNames),
   required: optional(described(boolean(), 'Refuses a missing or null value.')),
   default: optional(described(anyValue(), 'The value that a create stores when the field is left out.')),
@@ -84,7 +85,7 @@ const fieldsSchema = array(fieldSchema, { max: maxFields });
 /** The body of a create. */
 export const collectionBody = object({
   schema: object({
-    id: string(),
+    id: stated(string(), { pattern: legalName.source }),
     kind: optional(oneOf(['base', 'auth', 'view'])),
     query,
     language,

@@ -1,7 +1,7 @@
 // Checks the names of collections and fields.
 
-/** PostgreSQL truncates names to 63 bytes. */
-const legalName = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
+/** Names of collections and fields. PostgreSQL truncates names to 63 bytes. */
+export const legalName = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
 
 /** The reason for an illegal name. */
 const legalNameHint = 'must be 1 to 63 letters, digits or underscores, beginning with a letter';

@@ -14,6 +14,7 @@ const scopeOf: readonly (readonly [RegExp, string])[] = [
   [/^GET .*\/hooks\b/, 'hooks:read'],
   [/^[A-Z]+ .*\/hooks\b/, 'hooks:write'],
   [/^[A-Z]+ .*\/custom\//, 'custom:call'],
+  [/^GET .*\/apps\/:app\/(?:types\.d\.ts|openapi\.json)$/, 'definition:read'],
   [/^GET .*\/(collections\b.*|definition)$/, 'definition:read'],
   [/^[A-Z]+ .*\/(collections\b.*|definition)$/, 'definition:write'],
   [/^GET .*\/policies\b/, 'policies:read'],
