@@ -71,3 +71,30 @@ it('a page compiles, and no longer where it uses a field that was renamed', asyn
   expect(await wrongLines(types.replaceAll('customer: { to:', 'buyer: { to:'))).toEqual([7, 10, 10]);
   expect(await wrongLines(types.replaceAll("'total+'", "'sum+'"))).toEqual([13]);
 });
+
+it('the examples of the reference compile', async () => {
+  const text = await readFile(join(root, 'docs/reference/client.md'), 'utf8');
+  const [first = '', ...others] = [...text.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = '']) => code);
+  expect(others.length).toBeGreaterThan(4);
+  const given = `import { type Client, f, type LooseTypes } from 'bulkhead/client';
+declare const client: Client<LooseTypes>;
+declare const email: string, password: string, code: string, words: string, cart: string, product: string, id: string;
+declare const file: File;
+`;
+  await writeFile(
+    join(folder, 'bulkhead.types.ts'),
+    await readFile(join(import.meta.dirname, 'types.ts'), 'utf8'),
+  );
+  await writeFile(join(folder, 'first.ts'), first);
+  await writeFile(join(folder, 'others.ts'), given + others.map((code) => `{\n${code}}\n`).join(''));
+  const options = JSON.parse(await readFile(join(folder, 'tsconfig.json'), 'utf8'));
+  await writeFile(
+    join(folder, 'examples.json'),
+    JSON.stringify({ ...options, files: ['first.ts', 'others.ts'] }),
+  );
+  const { stdout } = await execa(tsc, ['-p', 'examples.json', '--pretty', 'false'], {
+    cwd: folder,
+    reject: false,
+  });
+  expect(stdout).toBe('');
+});
