@@ -41,6 +41,7 @@ const commands: Readonly<Record<string, readonly [description: string, load: Com
   records: ['Import and export records.', async () => (await import('./records.ts')).records],
   hooks: ['Push hook files, and see how they run.', async () => (await import('./hooks.ts')).hooks],
   pull: ['Write the definition of an app into bulkhead/.', async () => (await import('./pull.ts')).pull],
+  seed: ['Create the records of a file.', async () => (await import('./seed.ts')).seed],
   types: ['Write the TypeScript types of an app.', async () => (await import('./types.ts')).types],
   mail: ['Send a test mail.', async () => (await import('./server-commands.ts')).mail],
   outbox: ['Read the mails of a workspace.', async () => (await import('./outbox.ts')).outbox],
