@@ -77,7 +77,12 @@ async function pushOne(
     await pushRules(client, at, rules);
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error;
-    throw new CommandFailed('refused', `${join(schemaFolder, filename)}: ${error.message}`, error.code);
+    // The server's advice is for requests.
+    const message = error.message.replace(
+      /; to drop it and its data, add \?confirm=drop/,
+      ', and this drops no data: put it back, or drop it with PATCH and ?confirm=drop',
+    );
+    throw new CommandFailed('refused', `${join(schemaFolder, filename)}: ${message}`, error.code);
   }
 }
 

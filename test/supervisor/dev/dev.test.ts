@@ -125,6 +125,10 @@ describe('bulkhead dev', () => {
     await vi.waitFor(async () =>
       expect(await readFile(inProject('bulkhead/hooks/hooks.d.ts'), 'utf8')).toContain('  notes: {')
     );
+    await writeFile(inProject('bulkhead/schema/notes.json'), JSON.stringify({ ...notes, fields: [] }));
+    await shows(
+      /^bulkhead: bulkhead\/schema\/notes\.json: .*post: is missing, and this drops no data: put it back/m,
+    );
     running.kill('SIGINT');
     expect((await running).exitCode).toBe(0);
   });
