@@ -6,6 +6,7 @@ import type {
   AggregateQuery,
   BatchRequest,
   CountQuery,
+  CreateOptions,
   Fields,
   HookFileInfo,
   HookMail,
@@ -74,7 +75,8 @@ function recordCalls(call: MakeCall) {
       list: (collection: string, query: ListQuery = {}) => call('records.list', collection, query),
       count: (collection: string, query: CountQuery = {}) => call('records.count', collection, query),
       aggregate: (collection: string, query: AggregateQuery) => call('records.aggregate', collection, query),
-      create: (collection: string, fields: Fields) => call('records.create', collection, fields),
+      create: (collection: string, fields: Fields, options: CreateOptions = {}) =>
+        call('records.create', collection, fields, options),
       update: (collection: string, id: string, fields: Fields) =>
         call('records.update', collection, id, fields),
       delete: (collection: string, id: string) => call('records.delete', collection, id),

@@ -57,11 +57,18 @@ export interface ListQuery {
   readonly skip_total?: boolean;
 }
 
+/** How a record is created. */
+export interface CreateOptions {
+  /** The unique fields: a record with the same values is updated. */
+  readonly on_conflict?: string;
+}
+
 /** One write of a batch, as in requests. The server checks its members. */
 export interface BatchRequest {
   readonly method: string;
   readonly collection: string;
   readonly id?: string;
+  readonly on_conflict?: string;
   readonly body?: Fields;
 }
 
@@ -148,7 +155,10 @@ export interface CallTable {
     args: readonly [collection: string, query: AggregateQuery];
     value: { readonly items: readonly { readonly [name: string]: Json }[] };
   };
-  'records.create': { args: readonly [collection: string, fields: Fields]; value: HookRecord };
+  'records.create': {
+    args: readonly [collection: string, fields: Fields, options: CreateOptions];
+    value: HookRecord;
+  };
   'records.update': { args: readonly [collection: string, id: string, fields: Fields]; value: HookRecord };
   'records.delete': { args: readonly [collection: string, id: string]; value: null };
   'batch': {

@@ -15,7 +15,12 @@ interface HookRecords {
     collection: CollectionName,
     query: { fn: string; group?: string; filter?: string },
   ): Promise<{ readonly items: HookAggregate[] }>;
-  create<C extends CollectionName>(collection: C, fields: NewRecord<C>): Promise<HookRecord<C>>;
+  /** With `on_conflict`, unique fields separated by commas, a record that has the same values is updated. */
+  create<C extends CollectionName>(
+    collection: C,
+    fields: NewRecord<C>,
+    options?: { on_conflict?: string },
+  ): Promise<HookRecord<C>>;
   update<C extends CollectionName>(
     collection: C,
     id: string,
@@ -27,7 +32,7 @@ interface HookRecords {
 /** A write of a batch: what a request would create, change or delete. */
 type HookBatchRequest = {
   [C in CollectionName]:
-    | { method: 'POST'; collection: C; body: NewRecord<C> }
+    | { method: 'POST'; collection: C; on_conflict?: string; body: NewRecord<C> }
     | { method: 'PATCH'; collection: C; id: string; body: Partial<FieldsOf<C>> & Modifiers<FieldsOf<C>> }
     | { method: 'DELETE'; collection: C; id: string };
 }[CollectionName];

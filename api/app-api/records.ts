@@ -14,6 +14,7 @@ import { listRecords, type RecordPage } from '../records/list.ts';
 import { type PageMemory, withPageMemory } from '../records/page-memory.ts';
 import { removeRecord } from '../records/remove.ts';
 import { updateRecord } from '../records/update.ts';
+import { upsertRecord } from '../records/upsert/upsert.ts';
 import { requireCollection } from '../target.ts';
 import { actingFor, type CallScope } from './acting.ts';
 import { refuseRounded } from './rounded.ts';
@@ -40,14 +41,14 @@ export const recordCalls: {
     return all?.['count'];
   },
   'records.aggregate': (scope, coll, query) => aggregate(scope, coll, query),
-  'records.create': async (scope, coll, input) => {
+  'records.create': async (scope, coll, input, { on_conflict: onConflict }) => {
     const { deps } = scope;
     const target = targetOf(scope, coll);
     const { admit, caller } = await actingFor(scope);
-    return await createRecord(deps, target, {
-      access: await admit(target, 'create'),
-      ...{ input, now: deps.now(), caller },
-    });
+    const creation = { access: await admit(target, 'create'), input, now: deps.now(), caller };
+    if (onConflict === undefined) return await createRecord(deps, target, creation);
+    const admitUpdate = () => admit(target, 'update');
+    return (await upsertRecord(deps, target, { ...creation, onConflict, admitUpdate })).record;
   },
   'records.update': async (scope, coll, id, input) => {
     const { deps } = scope;

@@ -4,7 +4,7 @@ import type { Connection, Sql } from '../../storage/connections/pool.ts';
 import type { StoredRecord } from '../../storage/app/records/plan.ts';
 import { transactionAsConnection } from '../../storage/connections/transaction-as-connection.ts';
 import { failValidation } from '../errors.ts';
-import type { RecordCaller } from '../hooks/ports.ts';
+import type { RecordCaller, WriteAction } from '../hooks/ports.ts';
 import { type Access, type AccessRequest, admit, unboundedAccess } from '../rules/access.ts';
 import { requireCollection } from '../target.ts';
 import { writtenByRemoval, type WrittenRecord } from './announce.ts';
@@ -18,7 +18,7 @@ import {
 } from './input/batch-requests.ts';
 import { onApp, recordScope, type RecordTarget, requireCurrent, type WriteDeps } from './collection.ts';
 import { type WriteContext, writeScope } from './write-context.ts';
-import { createRehearsed } from './create.ts';
+import { createRehearsed, previewCreate } from './create.ts';
 import { type EnrolDeps, type EnrolmentRequest, type PreparedEnrolment, prepareEnrolment } from './enrol.ts';
 import { addLength } from './input/length.ts';
 import { lockInOrder } from './relations/lock-order.ts';
@@ -26,6 +26,7 @@ import { withErrorPrefix } from './input/error-prefix.ts';
 import { type Rehearsal, startRehearsal } from './hooks/rehearsal.ts';
 import { removeRehearsed } from './remove.ts';
 import { updateRehearsed, writtenByUpdate } from './update.ts';
+import { type ReplacedCreate, resolveUpserts, retryRaces, watchRace } from './upsert/batch-upserts.ts';
 import { commitOnce, type Committed } from './write.ts';
 
 /** The response that one write would have had by itself. */
@@ -53,6 +54,8 @@ interface AdmittedWrite {
   write: BatchWrite;
   /** Of a new profile. */
   enrolment?: PreparedEnrolment | undefined;
+  /** Of an update in place of a create. */
+  replaced?: ReplacedCreate | undefined;
 }
 
 /**
@@ -71,23 +74,44 @@ export async function runBatch(
     const admitted = await admitAll(deps, app, { ...batch, writes });
     const pool = deps.databases.app(app.workspace.database, app.schema);
     await enrolAll(deps, admitted, { connection: pool, origin: batch.origin });
-    const rehearsal = await startRehearsal(deps, app, batch.caller);
     chooseIds(deps, admitted);
-    const results = await commitOnce(deps, app, {
-      changes: intendedChanges(batch.requests, writes),
-      input: writes.every(({ method }) => method === 'DELETE') ? undefined : writes,
-      hooks: rehearsal === undefined ? undefined : 'within',
-    }, (context) => {
-      const work = async (sql: Sql) => {
-        batch.caller?.requireStillAdmitted?.();
-        if (rehearsal !== undefined) requireCurrent(deps, app);
-        return await performAll(deps, sql, { context, admitted, rehearsal, now: batch.asking.now });
-      };
-      return rehearsal === undefined ? pool.transaction(work) : rehearsal.run(pool, work);
+    const results = await retryRaces(async () => {
+      const admitUpdate = (target: RecordTarget) => admitOne(deps, target, 'update', batch);
+      return await commitAll(
+        deps,
+        app,
+        batch,
+        await resolveUpserts(admitted, { connection: pool, admitUpdate }),
+      );
     });
-    await rehearsal?.runAfterHooks();
     return { results };
   });
+}
+
+/** Does all writes in a transaction, with their hooks. */
+async function commitAll(
+  deps: BatchDeps,
+  app: AppDefinition,
+  { requests, asking: { now }, caller }: BatchInput,
+  admitted: readonly AdmittedWrite[],
+): Promise<BatchResult[]> {
+  const pool = deps.databases.app(app.workspace.database, app.schema);
+  const rehearsal = await startRehearsal(deps, app, caller);
+  const writes = admitted.map(({ write }) => write);
+  const results = await commitOnce(deps, app, {
+    changes: intendedChanges(requests, writes),
+    input: writes.every(({ method }) => method === 'DELETE') ? undefined : writes,
+    hooks: rehearsal === undefined ? undefined : 'within',
+  }, (context) => {
+    const work = async (sql: Sql) => {
+      caller?.requireStillAdmitted?.();
+      if (rehearsal !== undefined) requireCurrent(deps, app);
+      return await performAll(deps, sql, { context, admitted, rehearsal, now });
+    };
+    return rehearsal === undefined ? pool.transaction(work) : rehearsal.run(pool, work);
+  });
+  await rehearsal?.runAfterHooks();
+  return results;
 }
 
 /** Does all writes in a transaction. */
@@ -109,7 +133,8 @@ async function performAll(
   for (const [index, write] of admitted.entries()) {
     const name = requestName(index);
     rehearsal?.setName(name);
-    const done = await withErrorPrefix(
+    const done = await watchRace(
+      write,
       name,
       () => perform(deps, write, { context: inTransaction, rehearsal, now }),
     );
@@ -132,22 +157,29 @@ function chooseIds({ newId }: BatchDeps, admitted: readonly AdmittedWrite[]): vo
 async function admitAll(
   deps: BatchDeps,
   app: AppDefinition,
-  { requests, writes, asking, isUnbounded }: BatchInput & { writes: readonly BatchWrite[] },
+  { writes, ...batch }: BatchInput & { writes: readonly BatchWrite[] },
 ): Promise<AdmittedWrite[]> {
   const admitted: AdmittedWrite[] = [];
   for (const [index, write] of writes.entries()) {
     admitted.push(
       await withErrorPrefix(requestName(index), async () => {
-        const target = { app, collection: requireCollection(app, requests[index]?.collection ?? '') };
-        const action = writeAction(write);
-        const access = isUnbounded === true
-          ? unboundedAccess(action, asking.now)
-          : await admit(deps, target, action, asking);
-        return { target, write, access };
+        const collection = requireCollection(app, batch.requests[index]?.collection ?? '');
+        const target = { app, collection };
+        return { target, write, access: await admitOne(deps, target, writeAction(write), batch) };
       }),
     );
   }
   return admitted;
+}
+
+async function admitOne(
+  deps: BatchDeps,
+  target: RecordTarget,
+  action: WriteAction,
+  { asking, isUnbounded }: BatchInput,
+): Promise<Access> {
+  if (isUnbounded === true) return unboundedAccess(action, asking.now);
+  return await admit(deps, target, action, asking);
 }
 
 /** Hashing one takes as long as a login does. */
@@ -177,7 +209,7 @@ async function enrolAll(
 /** Does one write. */
 async function perform(
   deps: BatchDeps,
-  { target, access, write, enrolment }: AdmittedWrite,
+  { target, access, write, enrolment, replaced }: AdmittedWrite,
   { context, rehearsal, now }: { context: WriteContext; rehearsal: Rehearsal | undefined; now: Date },
 ): Promise<Committed<BatchResult>> {
   switch (write.method) {
@@ -188,7 +220,10 @@ async function perform(
     }
     case 'PATCH': {
       const update = { access, now, id: write.id, input: write.input };
-      const updated = await updateRehearsed(writeScope(context, target), update, rehearsal);
+      const scope = writeScope(context, target);
+      if (replaced !== undefined) await previewCreate(deps, scope, { ...replaced, now });
+      if (replaced?.refusal !== undefined) throw replaced.refusal;
+      const updated = await updateRehearsed(scope, update, rehearsal);
       return { result: { status: 200, body: updated.record }, written: writtenByUpdate(updated) };
     }
     case 'DELETE': {

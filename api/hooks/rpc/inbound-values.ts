@@ -105,7 +105,11 @@ export function readRecordFields(given: unknown): Fields {
 /** A write of a batch. */
 export function readBatchRequest(given: unknown): BatchRequest {
   const { method, collection, body } = readMembers(given);
-  const request = { method: readText(method), collection: readText(collection), ...readTexts(given, ['id']) };
+  const request = {
+    method: readText(method),
+    collection: readText(collection),
+    ...readTexts(given, ['id', 'on_conflict']),
+  };
   return body === undefined ? request : { ...request, body: readRecordFields(body) };
 }
 

@@ -146,7 +146,11 @@ const argumentReaders: Arguments = {
     fn: readText(readMembers(query)['fn']),
     ...readTexts(query, ['group', 'filter']),
   }],
-  'records.create': ([coll, fields]) => [readText(coll), readRecordFields(fields)],
+  'records.create': ([coll, fields, options = {}]) => [
+    readText(coll),
+    readRecordFields(fields),
+    readTexts(options, ['on_conflict']),
+  ],
   'records.update': ([coll, id, fields]) => [readText(coll), readText(id), readRecordFields(fields)],
   'records.delete': ([coll, id]) => [readText(coll), readText(id)],
   'batch': ([requests]) => [readList(requests, readBatchRequest)],

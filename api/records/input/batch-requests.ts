@@ -11,6 +11,9 @@ const request = object({
   method: oneOf(['POST', 'PATCH', 'DELETE']),
   collection: string(),
   id: optional(described(string(), 'The record to change or delete.')),
+  on_conflict: optional(
+    described(string({ min: 1, max: 1_000 }), 'For a POST: as in a request that creates one record.'),
+  ),
   body: optional(fieldMap('The same as in a request that creates or changes one record.')),
 });
 
@@ -27,12 +30,13 @@ export interface BatchRequest {
   method: 'POST' | 'PATCH' | 'DELETE';
   collection: string;
   id?: string | undefined;
+  on_conflict?: string | undefined;
   body?: RecordInput | undefined;
 }
 
 /** A write with what its method needs. */
 export type BatchWrite =
-  | { method: 'POST'; input: RecordInput; newId?: string }
+  | { method: 'POST'; input: RecordInput; newId?: string; onConflict?: string | undefined }
   | { method: 'PATCH'; id: string; input: RecordInput }
   | { method: 'DELETE'; id: string };
 
@@ -40,14 +44,15 @@ export type BatchWrite =
 export function readWrites(requests: readonly BatchRequest[]): BatchWrite[] {
   const errors: FieldError[] = [];
   const writes: BatchWrite[] = [];
-  for (const [index, { method, id, body }] of requests.entries()) {
+  for (const [index, { method, id, on_conflict: onConflict, body }] of requests.entries()) {
     const refuse = (member: string, reason: string) =>
       errors.push({ field: `${requestName(index)}.${member}`, reason });
     if (method === 'DELETE' && body !== undefined) refuse('body', 'a DELETE has none');
     if (method !== 'DELETE' && body === undefined) refuse('body', reasons.required);
     if (method === 'POST' && id !== undefined) refuse('id', 'the id of a new record goes into its body');
     if (method !== 'POST' && id === undefined) refuse('id', reasons.required);
-    if (method === 'POST') writes.push({ method, input: body ?? {} });
+    if (method !== 'POST' && onConflict !== undefined) refuse('on_conflict', 'is for a POST');
+    if (method === 'POST') writes.push({ method, input: body ?? {}, onConflict });
     else if (method === 'PATCH') writes.push({ method, id: id ?? '', input: body ?? {} });
     else writes.push({ method, id: id ?? '' });
   }

@@ -8,7 +8,7 @@ import { onCollection, type RecordScope, type RecordTarget, type WriteDeps } fro
 import { createRecord, previewCreate, type RecordCreation } from '../create.ts';
 import type { EnrolDeps } from '../enrol.ts';
 import { namesIn } from '../input/selection.ts';
-import { readNewValues } from '../input/values.ts';
+import { readNewValues, type RecordInput } from '../input/values.ts';
 import { updateRecord } from '../update.ts';
 
 /** A record that is to be created, unless another one has the same values in the given unique fields. */
@@ -39,8 +39,7 @@ export async function upsertRecord(
   target: RecordTarget,
   { onConflict, admitUpdate, caller, ...creation }: RecordUpsert,
 ): Promise<UpsertedRecord> {
-  const names = namesIn(onConflict);
-  requireUnique(target, names);
+  const names = uniqueNames(target, onConflict);
   const find = () => onCollection(deps, target, (scope) => findExisting(scope, names, creation));
   await onCollection(deps, target, (scope) => previewCreate(deps, scope, creation));
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -54,14 +53,19 @@ export async function upsertRecord(
       const record = await updateRecord(deps, target, { access, id, input, now: creation.now, caller });
       return { record, isNew: false };
     } catch (error) {
-      if (!(id === undefined ? isTaken(error, names) : isGone(error))) throw error;
+      if (!(id === undefined ? isTaken(error, names) : isRecordMissing(error))) throw error;
     }
   }
   return fail('conflict', 'the record kept changing meanwhile; try again');
 }
 
-/** Throws `400 validation` unless a unique field or index is over exactly these fields. */
-function requireUnique({ collection }: RecordTarget, names: readonly string[]): void {
+/** The fields that `on_conflict` names. Throws `400 validation` unless a unique field or index is over exactly these fields. */
+export function uniqueNames(
+  { collection }: RecordTarget,
+  onConflict: string,
+  member = 'on_conflict',
+): readonly string[] {
+  const names = namesIn(onConflict);
   const { id, kind, fields, indexes } = collection;
   const isSame = (others: readonly string[]) =>
     others.length === names.length && others.every((name) => names.includes(name));
@@ -69,29 +73,41 @@ function requireUnique({ collection }: RecordTarget, names: readonly string[]): 
     indexes.some(({ unique, fields }) => unique === true && isSame(fields));
   if (kind !== 'base' || !isUnique) {
     const reason = `"${id}" has no unique field or unique index of exactly these fields`;
-    failValidation([{ field: 'on_conflict', reason }]);
+    failValidation([{ field: member, reason }]);
   }
+  return names;
 }
 
 /** The id of the record that has the same values; undefined when there is none, as for values that are null. */
 async function findExisting(
-  { plan, connection }: RecordScope,
+  { plan, connection }: Pick<RecordScope, 'plan' | 'connection'>,
   names: readonly string[],
-  { input }: RecordCreation,
+  { input }: Pick<RecordCreation, 'input'>,
 ): Promise<string | undefined> {
+  const wanted = uniqueValues(plan, names, input);
+  return await connection.run((sql) => selectIdByValues(sql, plan, wanted));
+}
+
+/** The values of the fields that are unique together, by their positions. */
+export function uniqueValues(
+  plan: RecordScope['plan'],
+  names: readonly string[],
+  input: RecordInput,
+): Parameters<typeof selectIdByValues>[2] {
   const { values } = readNewValues(plan, input);
   const positions = names.map((name) =>
     plan.fieldPosition(name) ?? fail('conflict', 'the collection has changed')
   );
-  const wanted = positions.map((position) => ({ position, value: values[position] ?? null }));
-  return await connection.run((sql) => selectIdByValues(sql, plan, wanted));
+  return positions.map((position) => ({ position, value: values[position] ?? null }));
 }
 
-function isTaken(error: unknown, names: readonly string[]): boolean {
+/** True for the conflict with another record that has the same values in these fields, and in no others. */
+export function isTaken(error: unknown, names: readonly string[]): boolean {
   return error instanceof ApiError && error.code === 'conflict' && error.errors.length === names.length &&
     error.errors.every(({ field, code }) => code === 'taken' && names.includes(field));
 }
 
-function isGone(error: unknown): boolean {
+/** True when there is no such record. */
+export function isRecordMissing(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'not_found';
 }

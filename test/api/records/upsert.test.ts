@@ -141,3 +141,88 @@ describe('the rules', () => {
     expect((await send(ada, 'hers')).status).toBe(403);
   });
 });
+
+describe('on_conflict in a batch', () => {
+  const batch = (requests: object[], by: Caller | undefined = admin, path = made.app.path) =>
+    (by ?? admin).post(`${path}/batch`, { requests });
+  const upsert = (body: object, collection = 'pages', on_conflict = 'slug') => ({
+    ...{ method: 'POST', collection, on_conflict, body },
+  });
+
+  it('creates, updates what is there, and what the batch has created before', async () => {
+    const there = expectOk(await put({ slug: 'b1', title: 'there', count: 5 }));
+    const { results } = expectOk(
+      await batch([
+        upsert({ slug: 'b1', title: 'changed' }),
+        upsert({ slug: 'b2', title: 'new' }),
+        upsert({ slug: 'b2', title: 'newer' }),
+        upsert({ title: 'without a slug' }),
+        upsert({ title: 'without a slug' }),
+      ]),
+    );
+    expect(results.map(({ status }: { status: number }) => status)).toEqual([200, 201, 200, 201, 201]);
+    expect(results[0].body).toMatchObject({ id: there.id, fields: { title: 'changed', count: 5 } });
+    expect(results[2].body).toMatchObject({ id: results[1].body.id, fields: { title: 'newer' } });
+  });
+
+  it('names the request that it is wrong in, and writes nothing then', async () => {
+    const refused = await batch([
+      upsert({ slug: 'never', title: 'x' }),
+      upsert({ title: 'x' }, 'pages', 'title'),
+    ]);
+    expect([refused.status, refused.body.errors[0].path]).toEqual([400, 'requests.1.on_conflict']);
+    const patch = { method: 'PATCH', collection: 'pages', id: randomUUID(), on_conflict: 'slug', body: {} };
+    expect((await batch([patch])).body.errors[0].path).toBe('requests.0.on_conflict');
+    expect(expectOk(await admin.get(`${pages}?filter=slug='never'`)).total_items).toBe(0);
+  });
+
+  it('makes one record of many at once', async () => {
+    const all = await Promise.all(
+      Array.from(
+        { length: 8 },
+        (_, n) =>
+          batch([upsert({ slug: 'b-race', title: `t${n}` }), upsert({ slug: `b-own${n}`, title: 'x' })]),
+      ),
+    );
+    const first = all.map((response) => expectOk(response).results[0]);
+    expect(first.map(({ status }) => status).sort()).toEqual([...Array(7).fill(200), 201]);
+    expect(new Set(first.map(({ body }) => body.id)).size).toBe(1);
+  });
+
+  it('holds to the rules of both create and update, and shows no more than a create', async () => {
+    const rules = { create: 'owner = @request.auth.id', update: 'owner = @request.auth.id' };
+    await made.define('ours', fields, rules);
+    const send = (by: EndUser | undefined, slug: string, owner = by?.id) =>
+      batch([upsert({ slug, title: 't', owner }, 'ours')], by);
+    expect((await send(ada, 'hers')).body.results[0].status).toBe(201);
+    expect((await send(ada, 'hers')).body.results[0].status).toBe(200);
+    expect((await send(bob, 'hers')).status).toBe(403);
+    for (const update of ['owner = @request.auth.id', 'admin']) {
+      await made.setRules('ours', { update });
+      const [taken, free] = [await send(bob, 'hers', ada?.id), await send(bob, 'free', ada?.id)];
+      expect([taken.status, taken.body]).toEqual([free.status, free.body]);
+      expect(free.status).toBe(403);
+    }
+  });
+
+  it('is there for hooks, whose hooks see what happens', async () => {
+    const hooks = {
+      'all.js': `
+        onRecordBeforeCreate('pages', (e) => { e.record.fields.owner = 'create'; });
+        onRecordBeforeUpdate('pages', (e) => { e.record.fields.owner = 'update ' + e.previous.fields.owner; });
+        routerAdd('POST', '/one', (e) => $app.records.create('pages', { slug: 's', title: 't' }, { on_conflict: 'slug' }));
+        routerAdd('POST', '/all', (e) => $app.batch(['s', 'other'].map((slug) =>
+          ({ method: 'POST', collection: 'pages', on_conflict: 'slug', body: { slug, title: 'all' } }))));`,
+    };
+    const own = await scenario({ collections: { pages: fields }, hooks });
+    const run = async (path: string) => expectOk(await own.admin.post(`${own.app.path}/custom/${path}`));
+    const first = await run('one');
+    expect(first.fields.owner).toBe('create');
+    expect(await run('one')).toMatchObject({ id: first.id, fields: { owner: 'update create' } });
+    const { results } = await run('all');
+    expect(results.map(({ status, body }: { status: number; body: { fields: { owner: string } } }) => [
+      status,
+      body.fields.owner,
+    ])).toEqual([[200, 'update update create'], [201, 'create']]);
+  });
+});
