@@ -2,8 +2,8 @@
 import { type Auth, createAuth } from './auth/auth.ts';
 import { type Session, SessionKeeper } from './auth/session.ts';
 import { memoryStorage, sharedStorage, type TextStorage } from './auth/storage.ts';
-import { type BatchMaker, type BatchResponses, type BatchWrite, sendBatch } from './batch.ts';
-import { callRoute, type RouteArguments, type RouteName, type RouteResponse } from './custom-routes.ts';
+import type { BatchMaker, BatchResponses, BatchWrite } from './batch.ts';
+import type { RouteArguments, RouteName, RouteResponse } from './custom-routes.ts';
 import { createFiles, type Files } from './files.ts';
 import { Connection } from './realtime/connection.ts';
 import { createRecords, type Records } from './records.ts';
@@ -80,9 +80,12 @@ export function createClient<T extends AppShape = LooseTypes>(
   return {
     auth: createAuth({ transport, keeper, path: `${realm}/auth`, app, usesCookies }),
     collection: (name) => createRecords({ transport, connection, home }, name),
-    batch: (make) => sendBatch(transport, `${home}/batch`, make),
+    // What few pages need is loaded when it is used.
+    batch: async (make) => await (await import('./batch.ts')).sendBatch(transport, `${home}/batch`, make),
     route: async <N extends RouteName<T>>(name: N, ...[input]: RouteArguments<T['routes'][N]>) =>
-      await callRoute(transport, { home, name, input }) as RouteResponse<T['routes'][N]>,
+      await (await import('./custom-routes.ts')).callRoute(transport, { home, name, input }) as RouteResponse<
+        T['routes'][N]
+      >,
     files: createFiles(transport, home),
     fetch: transport.fetch,
   };
