@@ -3,12 +3,14 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { text as readText } from 'node:stream/consumers';
 import { Writable } from 'node:stream';
+import { isatty } from 'node:tty';
 import { environment } from '../config.ts';
 import { CommandFailed } from './failure.ts';
 
 /** True when somebody can be asked. */
 export function canAsk(): boolean {
-  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+  // To touch `process.stdin` would make a pipe non-blocking, also for the shell that reads its script from it.
+  return isatty(0) && isatty(2);
 }
 
 /** Asks for a line, with a default. Throws `CommandFailed` where nobody can be asked; `flag` says what to write instead. */
