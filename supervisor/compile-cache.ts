@@ -22,12 +22,20 @@ const stamp = join(directory, `filled-${process.version}-${process.arch}-${proce
 const sources = ['supervisor', 'api', 'storage', 'hook-runner'].map((folder) => join(root, folder));
 
 /**
+ * What imports `node:process` reads all of its properties, and so opens standard input, which makes a pipe non-blocking for all
+ * who share it. Node sets that back at its end, but not where it restarts in place.
+ */
+const hideStandardInput = "Object.defineProperty(process, 'stdin', { value: undefined })";
+
+/**
  * Code that loads the API without running it: it waits for a start message that never comes. The flags are those of an API
  * process, as V8 rejects code that was compiled under others. Errors are ignored here; they show when the API runs.
  */
 const loadApi = `--import=data:text/javascript,${
   encodeURIComponent(
-    `${importCode('../api/process/v8-flags.ts')};${importCode('../api/main.ts')}.catch(() => {})`,
+    `${hideStandardInput};${importCode('../api/process/v8-flags.ts')};${
+      importCode('../api/main.ts')
+    }.catch(() => {})`,
   )
 }`;
 

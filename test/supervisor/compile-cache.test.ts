@@ -80,3 +80,13 @@ it('are made once, and again when sources are newer', slow, async () => {
   await runWith('022');
   expect(await changed()).toBeGreaterThan(first);
 });
+
+it('are made without a trace at the pipe from which a shell reads its script', slow, async () => {
+  const { stdout } = await execa('bash', ['-s'], {
+    input: `node ${join(home, 'supervisor/main.ts')} --version > version\ngrep flags: /proc/$$/fdinfo/0\n`,
+    cwd: home,
+  });
+  expect(await folders()).not.toEqual([]);
+  // Without O_NONBLOCK (octal 4000), which makes bash give up where it finds nothing to read yet.
+  expect(stdout).toMatch(/^flags:\s+0?2$/);
+});
