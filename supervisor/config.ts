@@ -55,6 +55,7 @@ const clientVariables: readonly string[] = [
   'BULKHEAD_NEW_PASSWORD',
   'BULKHEAD_WORKSPACE',
   'BULKHEAD_APP',
+  'BULKHEAD_OUTBOX',
 ];
 
 /** All settings by their dotted keys. */

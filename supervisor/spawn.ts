@@ -17,6 +17,10 @@ export interface Command {
   user?: { uid: number; gid: number };
   /** Text for standard input, which is empty by default. */
   input?: string;
+  /** Reads this process's own standard input instead. */
+  stdin?: 'inherit';
+  /** The folder to run in; by default the root. */
+  cwd?: string;
   /** Opens a message channel to the process. */
   ipc?: { onMessage: (message: unknown) => void };
   /** The descriptor that becomes its standard output, in place of this process's own. */
@@ -101,7 +105,7 @@ function start(command: Command, output: 'pipe' | 'inherit') {
   const subprocess = execa(file, args, {
     // Any descriptor will do, though execa's types know only those below 10.
     stdio: [
-      command.input === undefined ? 'ignore' : 'pipe',
+      command.input === undefined ? command.stdin ?? 'ignore' : 'pipe',
       (command.stdout ?? output) as 'inherit',
       output,
       ...own,
@@ -110,7 +114,7 @@ function start(command: Command, output: 'pipe' | 'inherit') {
     ipc: command.ipc !== undefined,
     env: { ...command.env },
     extendEnv: false,
-    cwd: '/',
+    cwd: command.cwd ?? '/',
     detached: true,
     cleanup: false,
     buffer: false,

@@ -29,6 +29,10 @@ const commands: Readonly<Record<string, readonly [description: string, load: Com
     async () => (await import('./server-commands.ts')).doctorCommand,
   ],
   audit: ['Verify the audit logs.', async () => (await import('./server-commands.ts')).audit],
+  ephemeral: [
+    'Run a command with a server of its own.',
+    async () => (await import('./ephemeral.ts')).ephemeral,
+  ],
   setup: ['Set a new server up.', async () => (await import('./setup.ts')).setup],
   login: ['Sign in to a server, and keep a key.', async () => (await import('./login.ts')).login],
   whoami: ['Show who is signed in, and where.', async () => (await import('./whoami.ts')).whoami],
@@ -85,7 +89,13 @@ export async function runCommandLine(): Promise<void> {
   if (first !== '' && !first.startsWith('-') && !Object.hasOwn(commands, first)) {
     await runAndExit(() => refuseUnknown(first));
   }
-  await runMain(main, { showUsage: showWholeUsage });
+  await runMain(main, { rawArgs: ownArguments(process.argv.slice(2)), showUsage: showWholeUsage });
+}
+
+/** Those before two dashes. What follows belongs to another program, also its `--help`. */
+function ownArguments(args: readonly string[]): string[] {
+  const at = args.indexOf('--');
+  return args.slice(0, at === -1 ? args.length : at);
 }
 
 function isMisplaced(argument: string): boolean {

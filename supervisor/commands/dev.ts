@@ -19,11 +19,12 @@ export async function develop(resolved: ResolvedConfig, signals: StopSignals): P
     );
   }
   const config = forDevelopment(resolved);
-  await serve(config, signals, (started) => {
+  const onStarted = (started: Started) => {
     void whileServing(config, started, signals.stop).catch((error: unknown) => {
       if (!signals.stop.aborted) printNote(`bulkhead: ${messageOf(error)}`);
     });
-  });
+  };
+  await serve(config, signals, { onStarted });
 }
 
 /** What nobody has set is as developers want it: a log for people, and hooks that reach other servers of this machine. */

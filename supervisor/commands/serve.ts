@@ -14,7 +14,7 @@ import { createOutput, type Output } from '../output.ts';
 import { provisionerName } from '../postgres/cluster.ts';
 import { type Postgres, preparePostgres } from '../postgres/postgres.ts';
 import type { Config, DatabaseAccess } from '../protocol.ts';
-import { openStandardOutput } from '../standard-output.ts';
+import { openStandardOutput, type StandardOutput } from '../standard-output.ts';
 
 /** The signals that stop the server, and stop it at once when they are repeated. */
 export interface StopSignals {
@@ -29,23 +29,29 @@ export interface Started {
   initialized: boolean;
 }
 
-/**
- * Runs the server until it is told to stop. `onStarted` is called when it listens; what it does must not throw. Throws
- * `StartRefused`, with everything down again.
- */
-export async function serve(
-  config: Config,
-  signals: StopSignals,
-  onStarted?: (started: Started) => void,
-): Promise<void> {
-  const { write, descriptor: stdout } = openStandardOutput();
+/** A server within another command. */
+export interface Within {
+  /** Called when it listens; what it does must not throw. */
+  onStarted: (started: Started) => void;
+  /** Where its log goes; to standard output if left out. */
+  output?: StandardOutput;
+  /** True of a server whose data need not outlive a power cut. */
+  isThrowaway?: boolean;
+}
+
+/** Runs the server until it is told to stop. Throws `StartRefused`, with everything down again. */
+export async function serve(config: Config, signals: StopSignals, within?: Within): Promise<void> {
+  const { write, descriptor: stdout } = within?.output ?? openStandardOutput();
   const output = createOutput({ ...config.log, now: () => new Date(), write });
   const uid = process.getuid?.() ?? 0;
   const dataDir = await openDataDir(config.data_dir, uid);
   // Before anything is started.
-  const kernel = openControlGroups({ dataDir: dataDir.path });
+  const isThrowaway = within?.isThrowaway === true;
+  const kernel = isThrowaway
+    ? { groups: undefined, why: 'it is a throw-away server' }
+    : openControlGroups({ dataDir: dataDir.path });
   try {
-    await protectFromOom();
+    if (!isThrowaway) await protectFromOom();
     const placed = { ...config, data_dir: dataDir.path };
     checkFormerDatabase(placed, output);
     await makeDirectory('hooks.dir', config.hooks.dir, 0o700);
@@ -55,7 +61,7 @@ export async function serve(
       ...{ config: placed, dataDir, uid, path: searchPath(), say: output.log },
       platform: process.platform,
     });
-    await run(placed, { signals, output, stdout, uid, user, kernel, masterKey, onStarted });
+    await run(placed, { signals, output, stdout, uid, user, kernel, masterKey, within });
     output.log('info', 'stopped');
   } finally {
     kernel.groups?.close();
@@ -72,7 +78,7 @@ interface ServeContext {
   user: ApiUser | undefined;
   kernel: KernelShares;
   masterKey: Buffer;
-  onStarted: ((started: Started) => void) | undefined;
+  within: Within | undefined;
 }
 
 async function run(config: Config, surroundings: ServeContext): Promise<void> {
@@ -115,8 +121,8 @@ async function run(config: Config, surroundings: ServeContext): Promise<void> {
     const started = await untilStopped(explained, signals.stop);
     if (started !== undefined) {
       await markServed(config, output);
-      announce(output, config, { ...started, isExplained: surroundings.onStarted === undefined });
-      surroundings.onStarted?.(started);
+      announce(output, config, { ...started, isExplained: surroundings.within === undefined });
+      surroundings.within?.onStarted(started);
       void hooks.watch((change) => api.broadcast({ type: 'hooks_changed', ...change }));
       await aborted(signals.stop);
       output.log('info', 'stopping');
@@ -147,7 +153,7 @@ async function takeDown(
 /** Undefined when the server is told to stop meanwhile: what was cut off then is made at the next start. */
 async function prepareEmbedded(
   config: Config,
-  { signals, output, uid, user, masterKey }: ServeContext,
+  { signals, output, uid, user, masterKey, within }: ServeContext,
   onEvent: (event: ChildEvent) => void,
 ): Promise<Postgres | undefined> {
   const prepared = preparePostgres({
@@ -155,6 +161,7 @@ async function prepareEmbedded(
     password: derivePassword(masterKey, provisionerName),
     uid,
     client: user?.account,
+    isThrowaway: within?.isThrowaway === true,
     path: searchPath(),
     platform: process.platform,
     arch: process.arch,

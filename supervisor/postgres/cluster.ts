@@ -27,6 +27,8 @@ export interface ClusterOptions {
   /** Password of the provisioner role. */
   password: string;
   path: string;
+  /** True where it need not outlive a power cut. */
+  isThrowaway: boolean;
   /** Aborted when the supervisor is told to stop meanwhile. */
   stop: AbortSignal;
 }
@@ -60,8 +62,15 @@ export async function makeCluster(options: ClusterOptions): Promise<void> {
     '--builtin-locale=C.UTF-8',
     '--no-instructions',
   ];
-  await run(options, { file: binaries.initdb, args: [...initdb, ...locale] });
-  const quiet = ['-c', 'log_min_error_statement=panic', '-c', 'log_error_verbosity=terse'];
+  const hasty = options.isThrowaway ? ['--no-sync', '--wal-segsize=1'] : [];
+  await run(options, { file: binaries.initdb, args: [...initdb, ...locale, ...hasty] });
+  const quiet = [
+    ...hasty.length > 0 ? ['-F'] : [],
+    '-c',
+    'log_min_error_statement=panic',
+    '-c',
+    'log_error_verbosity=terse',
+  ];
   const single = ['--single', '-j', '-D', unfinished, '-c', 'exit_on_error=on', ...quiet, 'postgres'];
   const verifier = scramVerifier(options.password, randomBytes(16), iterations);
   const input = (await readFile(bootstrapFile, 'utf8')).replace(':verifier', () => verifier);

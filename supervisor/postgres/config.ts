@@ -20,10 +20,25 @@ export interface ClusterUse {
   platform: string;
   /** How many processes there are that share its connections. */
   apiProcesses: number;
+  /** True where data need not outlive a power cut. */
+  isThrowaway?: boolean;
 }
 
+/** PostgreSQL takes the last of several lines of a setting. */
+const throwawaySettings: readonly (readonly [string, string, string])[] = [
+  ['fsync', 'off', 'nothing has to outlive a power cut'],
+  ['full_page_writes', 'off', ''],
+  ['synchronous_commit', 'off', ''],
+  ['min_wal_size', '2MB', 'files are copied at every start'],
+  ['autovacuum', 'off', 'it does not run for long'],
+  ['dynamic_shared_memory_type', 'mmap', 'in the data directory, which is removed'],
+];
+
 /** `postgresql.conf`. */
-export function postgresqlConf(paths: ClusterPaths, { platform, apiProcesses }: ClusterUse): string {
+export function postgresqlConf(
+  paths: ClusterPaths,
+  { platform, apiProcesses, isThrowaway = false }: ClusterUse,
+): string {
   const maxConnections = sharedConnections + ownConnections * apiProcesses;
   const settings: readonly (readonly [string, string, string])[] = [
     ['data_directory', paths.data, 'this file is not inside it'],
@@ -66,10 +81,13 @@ export function postgresqlConf(paths: ClusterPaths, { platform, apiProcesses }: 
     ['log_min_error_statement', 'panic', 'a statement or a DETAIL could hold what tenants stored'],
     ['log_error_verbosity', 'terse', ''],
     ['log_checkpoints', 'off', ''],
+    ...isThrowaway ? throwawaySettings : [],
   ];
-  const line = ([name, value, why]: readonly [string, string, string]) =>
-    `${name} = ${quote(value)}${why === '' ? '' : `  # ${why}`}`;
-  return `# Written by bulkhead at every start: changes are lost.\n${settings.map(line).join('\n')}\n`;
+  return `# Written by bulkhead at every start: changes are lost.\n${settings.map(settingLine).join('\n')}\n`;
+}
+
+function settingLine([name, value, why]: readonly [string, string, string]): string {
+  return `${name} = ${quote(value)}${why === '' ? '' : `  # ${why}`}`;
 }
 
 /**

@@ -39,6 +39,8 @@ export interface PostgresOptions {
   arch: string;
   /** How many processes there are that share its connections. */
   apiProcesses: number;
+  /** True where data need not outlive a power cut. */
+  isThrowaway?: boolean;
   stop: AbortSignal;
   onEvent: (event: ChildEvent) => void;
   onLine: (line: string) => void;
@@ -96,8 +98,8 @@ async function prepare(options: PostgresOptions): Promise<Postgres> {
   const binaries = { ...programs, env: await linkLibraries(programs.home, links) };
   if (owner === undefined) {
     options.report('info', `making the PostgreSQL cluster ${data}`);
-    const { password, path, stop } = options;
-    await makeCluster({ binaries, data, account, runAs, password, path, stop });
+    const { password, path, stop, isThrowaway = false } = options;
+    await makeCluster({ binaries, data, account, runAs, password, path, stop, isThrowaway });
   }
   const socket = await makeSocketDirectory(options.dataDir, account, options.client);
   const paths: ClusterPaths = { data, socket: socket.path, config: base };
