@@ -91,8 +91,9 @@ class Shell {
 
   constructor(home: string) {
     const { PATH = '' } = process.env;
-    // A group of its own, with what it leaves in the background.
-    this.#child = spawn('bash', ['-eu', '-o', 'pipefail'], {
+    // A group of its own, with what it leaves in the background. No program shares its input: one that makes it non-blocking, as
+    // Node's do, would end it at the next line.
+    this.#child = spawn('bash', ['-c', 'exec bash -eu -o pipefail <(exec cat) </dev/null'], {
       cwd: home,
       env: { PATH, HOME: home },
       detached: true,

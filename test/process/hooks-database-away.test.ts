@@ -36,7 +36,10 @@ afterAll(async () => {
 
 /** Refuses connections to the app's database and ends those there are, or takes them again. */
 async function allow(isThere: boolean): Promise<void> {
-  await provisioner.run((sql) => sql.unsafe(`alter database ${database} allow_connections ${isThere}`));
+  // The server may be changing the same row ("tuple concurrently updated").
+  await vi.waitFor(() =>
+    provisioner.run((sql) => sql.unsafe(`alter database ${database} allow_connections ${isThere}`))
+  );
   if (isThere) return;
   await vi.waitFor(async () => {
     const ended = await provisioner.run((sql) =>

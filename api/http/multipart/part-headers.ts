@@ -17,8 +17,8 @@ const formType = /^multipart\/form-data[ \t]*(?:;|$)/i;
 /** RFC 2046 section 5.1.1: at most 70 characters, the last of which is no space. */
 const boundary =
   /;[ \t]*boundary=(?:"([\w'()+,./:=? -]{0,69}[\w'()+,./:=?-])"|([\w'+.-]{1,70}))[ \t]*(?:;|$)/i;
-const header = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/;
-const parameter = /;[ \t]*([\w*-]+)=(?:"((?:[^"\\]|\\.)*)"|([^";\s]+))[ \t]*/y;
+const header = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/s;
+const parameter = /;[ \t]*([\w*-]+)=(?:"((?:[^"\\]|\\.)*)"|([^";\s]+))[ \t]*/sy;
 
 /** True for the type of forms that may have files. */
 export function isFormType(contentType: string | undefined): boolean {

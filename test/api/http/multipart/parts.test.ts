@@ -69,6 +69,11 @@ describe('the parts of a form', () => {
     );
   });
 
+  it('may have a name with a separator of lines or paragraphs, which ends no header', async () => {
+    const [part] = await read(form(`${named('a\u2028b\u2029c')}x`), 'x');
+    expect(part?.name).toBe('a\u2028b\u2029c');
+  });
+
   it('may have what looks like a boundary in them', async () => {
     const content = '\r\n--y\r\n--\r\r\n-x--x';
     expect(await read(form(`${named('a')}${content}`), 'x', 1)).toEqual([
