@@ -7,16 +7,7 @@ import type {
   CollectionKind,
   Field,
 } from '../../storage/definition.ts';
-import {
-  array,
-  described,
-  integer,
-  object,
-  oneOf,
-  optional,
-  type Schema,
-  string,
-} from '../contract/schema.ts';
+import { array, described, integer, object, oneOf, optional, string } from '../contract/schema.ts';
 import { fieldResponse } from '../collections/declaration/define.ts';
 import { indexesSchema } from '../collections/declaration/indexes.ts';
 import { showCollection } from '../collections/response.ts';
@@ -68,8 +59,6 @@ export interface DefinitionDocument {
 
 const rule = object({ template: oneOf(templates), filter: optional(string()) });
 
-const indexes: Schema<CollectionIndex[]> = indexesSchema;
-
 /** The schema of the rules of a collection. */
 const rulesSchema = object({
   list: optional(rule),
@@ -94,7 +83,7 @@ export const documentResponse = object({
     query: described(optional(string()), 'Of views, which have no `fields` here.'),
     language: optional(string()),
     fields: optional(array(fieldResponse)),
-    indexes: described(optional(indexes), 'Left out when there are none.'),
+    indexes: described(optional(indexesSchema), 'Left out when there are none.'),
     rules: described(rulesSchema, 'Of all actions; of a view, of `list` and `get`.'),
   })),
   policies: optional(described(policiesSchema, 'Left out for a key without the scope `policies:read`.')),

@@ -1,7 +1,6 @@
 // Reads the definition of an app from where its parts are: the app's schema, the control database, and the folder of hook files.
 import { selectCollections } from '../../storage/app/collections.ts';
 import { listHookVariables } from '../../storage/app/hook-environment.ts';
-import type { Sql } from '../../storage/connections/pool.ts';
 import { listPoliciesFor } from '../../storage/control/policies.ts';
 import type { AppDefinition, AppIdentity } from '../../storage/definition.ts';
 import type { Config } from '../../supervisor/protocol.ts';
@@ -24,17 +23,10 @@ export type ReadDeps = Pick<Deps, 'databases'> & { config: Pick<Config, 'hooks'>
 /** Reads the definition as it is now. Throws `409 conflict` for a hook file that cannot be read. */
 export async function readDefinition(deps: ReadDeps, app: AppDefinition): Promise<DefinitionDocument> {
   const pool = deps.databases.app(app.workspace.database, app.schema);
-  return await pool.run((sql) => readDefinitionIn(deps, app, sql));
-}
-
-/** The same, by the app's own connection. */
-async function readDefinitionIn(
-  deps: ReadDeps,
-  app: AppIdentity,
-  sql: Sql,
-): Promise<DefinitionDocument> {
-  const collections = await selectCollections(sql, app.schema);
-  const variables = await listHookVariables(sql, app.schema);
+  const [collections, variables] = await pool.run(async (sql) => [
+    await selectCollections(sql, app.schema),
+    await listHookVariables(sql, app.schema),
+  ]);
   return {
     version: documentVersion,
     collections: collections.map(collectionDocument).sort(byName(({ id }) => id)),

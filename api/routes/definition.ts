@@ -1,11 +1,9 @@
 // The definition of an app as one document.
-import { RawResponse, route } from '../contract/route.ts';
+import { taggedResponse } from '../app-description/tagged.ts';
+import { mayWithKey } from '../contract/key-scopes.ts';
+import { route } from '../contract/route.ts';
 import { documentResponse, visibleTo } from '../definition/document.ts';
 import { readDefinition } from '../definition/read.ts';
-import { definitionTag } from '../definition/tag.ts';
-import { mayWithKey } from '../contract/key-scopes.ts';
-import { matchesTag } from '../files/byte-range.ts';
-import { writeHead } from '../http/response-headers.ts';
 
 /** Shows the definition. */
 const definitionShow = route({
@@ -20,16 +18,10 @@ const definitionShow = route({
   response: documentResponse,
   rawStatuses: { 304: 'The client has this definition already.' },
   errors: ['conflict'],
-  handle: async ({ deps, target, principal, params, header, overrides }) => {
+  handle: async ({ deps, target, principal, params }) => {
     const document = await readDefinition(deps, target.app);
-    const tag = definitionTag(document);
-    if (matchesTag(header('if-none-match'), tag)) {
-      return new RawResponse(async ({ response, headers }) => {
-        writeHead(response, 304, [...headers, ['ETag', tag]]).end();
-      });
-    }
-    overrides.headers.push(['ETag', tag], ['Cache-Control', 'private, no-cache']);
-    return visibleTo(document, (scope) => mayWithKey(principal, scope, params));
+    const visible = visibleTo(document, (scope) => mayWithKey(principal, scope, params));
+    return taggedResponse(JSON.stringify(visible), 'application/json; charset=utf-8');
   },
 });
 
