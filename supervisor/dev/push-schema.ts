@@ -20,9 +20,8 @@ export interface SchemaFile {
 /** Reads all files; none where there is no folder. Throws `CommandFailed`. */
 export function readSchemaFiles(): SchemaFile[] {
   try {
-    return readdirSync(schemaFolder).filter((name) => /^[a-z]\w*\.json$/.test(name)).sort().map(
-      readSchemaFile,
-    );
+    const names = readdirSync(schemaFolder).filter((name) => name.endsWith('.json') && !name.startsWith('.'));
+    return names.sort().map(readSchemaFile);
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return [];
     throw error;

@@ -122,6 +122,9 @@ describe('bulkhead dev', () => {
     await writeFile(inProject('bulkhead/schema/notes.json'), JSON.stringify(notes));
     await shows(/^pushed notes\.json, posts\.json$/m);
     expect(await get('/collections/notes/records')).toMatchObject({ items: [] });
+    await writeFile(inProject('bulkhead/schema/Tags.json'), JSON.stringify({ ...notes, fields: [] }));
+    await shows(/^pushed Tags\.json, notes\.json, posts\.json$/m);
+    expect(await get('/collections/Tags/records')).toMatchObject({ items: [] });
     await vi.waitFor(async () =>
       expect(await readFile(inProject('bulkhead/hooks/hooks.d.ts'), 'utf8')).toContain('  notes: {')
     );
