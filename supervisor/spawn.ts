@@ -70,7 +70,7 @@ export function spawn(command: Command): RunningProcess {
   if (stdout !== null && stderr !== null) passOutput(command, { stdout, stderr });
   nodeChildProcess.stdin?.end(command.input);
   if (command.ipc !== undefined) nodeChildProcess.on('message', command.ipc.onMessage);
-  const killGroup = () => signalGroup(pid);
+  const killGroup = () => signalGroup(pid, 'SIGKILL');
   const exited = new Promise<Exit>((resolve) => {
     nodeChildProcess.on('exit', (code, signal) => {
       // Ends the watcher of the lifeline, which would otherwise run as long as the supervisor.
@@ -132,10 +132,10 @@ function passOutput({ onLine, onOutput }: Command, output: Record<'stdout' | 'st
   for (const input of [output.stdout, output.stderr]) createInterface({ input }).on('line', onLine);
 }
 
-/** Sends SIGKILL to a group. One that is gone is what was wanted; macOS says EPERM of one that is only a zombie. */
-function signalGroup(pid: number): void {
+/** Sends a signal to a group. One that is gone is no error; macOS says EPERM of one that is only a zombie. */
+export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(-pid, 'SIGKILL');
+    process.kill(-pid, signal);
   } catch (error) {
     if (!['ESRCH', 'EPERM'].includes(systemErrorCode(error))) throw error;
   }

@@ -4,8 +4,9 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ResolvedConfig, searchPath } from '../config.ts';
+import { isDataDirInUse } from '../data-dir.ts';
 import { failed, ok, warning } from './finding.ts';
-import { checkCluster, checkDisk, checkFolder, checkMasterKey, isServing } from './places.ts';
+import { checkCluster, checkDisk, checkFolder, checkMasterKey } from './places.ts';
 import { checkPort } from './port.ts';
 import { checkDeno, checkNode, checkPostgres } from './programs.ts';
 import type { Finding } from './protocol.ts';
@@ -40,7 +41,7 @@ type Findings = Promise<Finding | undefined | readonly (Finding | undefined)[]>;
 
 function start(resolved: ResolvedConfig, folder: string): Findings[] {
   const { config } = resolved;
-  const serving = isServing(config);
+  const serving = isDataDirInUse(config.data_dir);
   const key = checkMasterKey(config);
   return [
     checkDeno(),

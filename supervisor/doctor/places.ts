@@ -3,7 +3,6 @@ import { access, constants, readFile, stat, statfs } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf, systemErrorCode } from '../errors.ts';
-import { isDataDirInUse } from '../data-dir.ts';
 import { decodeMasterKey, openMasterKey } from '../master-key.ts';
 import { clusterFolder } from '../postgres/cluster.ts';
 import type { Config } from '../protocol.ts';
@@ -132,9 +131,4 @@ export async function checkMasterKey(
     const advice = `only the right key opens ${data_dir}: take it from a backup`;
     return { ...failed('master_key', messageOf(error), advice), key: null };
   }
-}
-
-/** True where a server with this data directory runs. */
-export function isServing({ data_dir }: Config): boolean {
-  return isDataDirInUse(data_dir);
 }

@@ -1,7 +1,6 @@
 // The command that a throw-away server runs for.
 import { constants } from 'node:os';
-import { systemErrorCode } from '../errors.ts';
-import { spawn } from '../spawn.ts';
+import { signalGroup, spawn } from '../spawn.ts';
 
 /** A command and the environment that it gets. */
 export interface CommandToRun {
@@ -19,19 +18,11 @@ const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  * is ended with the command, and the whole group with this process.
  */
 export async function runCommand(command: CommandToRun): Promise<number> {
-  const running = spawn({ ...command, stdin: 'inherit', orphanSignal: 'KILL' });
+  // Before it runs: somebody who sees its first output may send a signal at once.
   const pass = (signal: NodeJS.Signals) => signalGroup(running.pid, signal);
   for (const signal of forwarded) process.on(signal, pass);
+  const running = spawn({ ...command, stdin: 'inherit', orphanSignal: 'KILL' });
   const { code, signal } = await running.exited;
   for (const name of forwarded) process.off(name, pass);
   return signal === null ? code ?? 1 : 128 + constants.signals[signal];
-}
-
-/** The group may have ended already. */
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-pid, signal);
-  } catch (error) {
-    if (!['ESRCH', 'EPERM'].includes(systemErrorCode(error))) throw error;
-  }
 }

@@ -2,7 +2,7 @@
 import { chmod, lstat, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { isDataDirInUse } from '../data-dir.ts';
 import { spawn } from '../spawn.ts';
 
 /** The folder of one throw-away server. */
@@ -69,28 +69,9 @@ async function removeAbandoned(
     const found = await lstat(path).catch(() => undefined);
     const isOld = found !== undefined && Date.now() - found.mtimeMs > youngMs;
     if (path === except || !isOld || !found.isDirectory() || found.uid !== uid) continue;
-    if (!isLocked(join(path, 'data', 'lock'))) await rm(path, { recursive: true, force: true });
+    if (!isDataDirInUse(join(path, 'data'))) await rm(path, { recursive: true, force: true });
   }
 }
 
 /** A younger one may not have its lock yet. */
 const youngMs = 60_000;
-
-/** True while a server has the data directory (see data-dir.ts). */
-function isLocked(file: string): boolean {
-  try {
-    const database = new DatabaseSync(file, { timeout: 0 });
-    try {
-      database.exec('BEGIN EXCLUSIVE');
-      return false;
-    } finally {
-      database.close();
-    }
-  } catch (error) {
-    // No such file: whoever made the folder was killed before it had a server.
-    return !(error instanceof Error && 'errcode' in error && error.errcode === sqliteCannotOpen);
-  }
-}
-
-/** https://www.sqlite.org/rescode.html#cantopen */
-const sqliteCannotOpen = 14;

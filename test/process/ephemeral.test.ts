@@ -1,8 +1,9 @@
 // `bulkhead ephemeral`: a server for one command, of which nothing is left.
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -127,6 +128,21 @@ it.each([
   // Where the command was killed, this process may be ending by itself, and is then ended by the signal.
   expect((await running).failed).toBe(true);
   await expectNothingLeft();
+});
+
+it('removes what an earlier one has left, unless that still serves', async () => {
+  const longAgo = new Date(Date.now() - 3_600_000);
+  const [left = '', serving = ''] = ['left', 'serving'].map((name) =>
+    join(temporary, `bulkhead-ephemeral-${name}`)
+  );
+  for (const folder of [left, serving]) await mkdir(join(folder, 'data'), { recursive: true });
+  const lock = new DatabaseSync(join(serving, 'data', 'lock'));
+  lock.exec('BEGIN EXCLUSIVE');
+  for (const folder of [left, serving]) await utimes(folder, longAgo, longAgo);
+  expect((await ephemeral([], 'true')).exitCode).toBe(0);
+  expect(await readdir(temporary)).toEqual(['bulkhead-ephemeral-serving']);
+  lock.close();
+  await rm(serving, { recursive: true });
 });
 
 it('needs no cache', async () => {
