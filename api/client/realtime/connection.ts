@@ -34,6 +34,8 @@ export class Connection {
   #delay = minDelayMs;
   #lastId = 0;
   #isOpening = false;
+  /** Where streams take the place of the WebSocket: called when there is a watch without one. */
+  #onAdd: (() => void) | undefined;
 
   constructor(ports: ConnectionPorts) {
     this.#ports = ports;
@@ -48,6 +50,7 @@ export class Connection {
       if (this.#isReady()) this.#say({ type: 'unsubscribe', id });
       if (this.#watches.size === 0) this.#socket?.close();
     };
+    this.#onAdd?.();
     if (this.#isReady()) this.#subscribe(id, watch);
     else void this.#open();
   }
@@ -166,14 +169,7 @@ export class Connection {
         onOpen: () => this.#delay = minDelayMs,
       })
     );
-    const added = this.#watches.size;
-    const newer = new Promise<void>((resolve) => {
-      const looking = setInterval(() => {
-        if (this.#watches.size <= added && !ending.signal.aborted) return;
-        clearInterval(looking);
-        resolve();
-      }, 250);
-    });
+    const newer = new Promise<void>((resolve) => this.#onAdd = resolve);
     await Promise.race([...streams, newer]).finally(() => ending.abort());
     await Promise.allSettled(streams);
     this.#failures = maxSocketFailures;
