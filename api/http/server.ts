@@ -1,10 +1,10 @@
 // Opens the server's port, and closes it without cutting off a request.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createProbe, type Socket } from 'node:net';
-import { listen as listhen } from 'listhen';
 import { StartRefused } from '../../storage/boot/start-refused.ts';
 import type { Config } from '../../supervisor/protocol.ts';
 import type { HeaderList } from './header-list.ts';
+import { loadListhen } from './listhen.ts';
 import { useAppPaths } from './hosts/app-paths.ts';
 import type { Hosts } from './hosts/hosts.ts';
 import { setServerOptions } from './node-internals.ts';
@@ -90,6 +90,7 @@ function refuse(error: unknown, { host, port }: ListenOptions): never {
 }
 
 async function open(handler: RequestListener, { host, port }: ListenOptions): Promise<Server> {
+  const listhen = await loadListhen();
   const opening = listhen(handler, {
     hostname: host,
     port: port === 0 ? { random: true, verbose: false } : { port, random: false, verbose: false },

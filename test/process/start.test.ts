@@ -76,7 +76,7 @@ describe('a start', () => {
     expect(server.output).toHaveLength(1);
   });
 
-  it('takes less than 190 MiB, and serves later what it served first', measured, async () => {
+  it('takes less than 180 MiB, and serves later what it served first', measured, async () => {
     const dataDir = join(home, 'data');
     const first = await startServer({ dataDir, config: unlimited, isFirstStart: true });
     const idle = await memory(first);
@@ -90,7 +90,7 @@ describe('a start', () => {
     console.log(
       `supervisor and API: ${idle} MiB, after setup and a login ${used} MiB, later ${idleLater} MiB`,
     );
-    expect(idleLater).toBeLessThan(190);
+    expect(idleLater).toBeLessThan(180);
   });
 
   it('tells a person at a new server what to do next, once', async () => {
