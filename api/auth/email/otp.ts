@@ -20,7 +20,7 @@ import { chooseRecipient, draftToken, hashCode, mailLimits, makeCode } from './o
 import { proveAddress } from './prove-address.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from '../login/sign-in-user.ts';
 import { requireMethod, userAttempt } from '../login/user-attempt.ts';
-import { registerHooks } from '../login/user-hooks.ts';
+import { hooksBeforeRegister } from '../login/user-hooks.ts';
 
 /** Wrong codes that void the mailed one, from whatever clients. */
 const maxWrongCodes = 5;
@@ -99,7 +99,7 @@ async function askHooks(
     newId: string;
   },
 ): Promise<boolean> {
-  const beforeRegister = await registerHooks(deps, workspace, app);
+  const beforeRegister = await hooksBeforeRegister(deps, workspace, app);
   if (beforeRegister === undefined) return true;
   const isNew = await connection.run(async (sql) =>
     await findToken(sql, query) !== undefined && await findUserId(sql, actor) === undefined

@@ -12,7 +12,7 @@ import { addUser } from './add-user.ts';
 import { normalizeName } from './attempt.ts';
 import { checkNewPassword } from '../passwords/policy.ts';
 import { requireMethod } from './user-attempt.ts';
-import { registerHooks, type UserHooksDeps } from './user-hooks.ts';
+import { hooksBeforeRegister, type UserHooksDeps } from './user-hooks.ts';
 
 /** Somebody who wants to be a user. */
 export interface Registration {
@@ -25,9 +25,9 @@ export interface Registration {
 }
 
 /**
- * Registers a user, who is not logged in by it. Throws `400 validation`, `403 forbidden` where passwords are switched off and for an app that does not exist,
- * `409 conflict` for an email that is taken, and what hooks throw. The caller cannot choose the id, because revocations of all workspaces are by
- * user id.
+ * Registers a user, who is not logged in by it. Throws `400 validation`, `403 forbidden` where passwords are switched off and
+ * for an app that does not exist, `409 conflict` for an email that is taken, and what hooks throw. The caller cannot choose
+ * the id, because revocations of all workspaces are by user id.
  */
 export async function registerUser(
   deps: Pick<Deps, 'databases' | 'passwords' | 'policies' | 'newId' | 'now'> & UserHooksDeps,
@@ -38,7 +38,7 @@ export async function registerUser(
   if (app !== undefined && await deps.definitions.app(workspace.id, app) === undefined) {
     fail('forbidden', `there is no app "${app}" for this user`);
   }
-  const beforeRegister = await registerHooks(deps, workspace, app);
+  const beforeRegister = await hooksBeforeRegister(deps, workspace, app);
   await requireMethod(deps, 'password', at);
   await checkNewPassword(deps.policies, at, { field: 'password', password });
   const address = normalizeName(email);

@@ -7,7 +7,7 @@ import type { AppUserHooks, UserEntry, UserHooks } from './ports.ts';
 export type UserHooksDeps = Pick<Deps, 'definitions'> & { hooks: UserHooks };
 
 /** The hooks that run before somebody registers by an app; undefined when there are none, no app, or none of that id. */
-export async function registerHooks(
+export async function hooksBeforeRegister(
   deps: UserHooksDeps,
   workspace: WorkspaceDefinition,
   app: string | undefined,

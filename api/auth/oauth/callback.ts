@@ -11,7 +11,7 @@ import { hashToken } from '../email/one-time.ts';
 import { type SignInDeps, type SignInOutcome, signInUser } from '../login/sign-in-user.ts';
 import { quotaLimit } from '../../usage/quota.ts';
 import { requireMethod, userAttempt } from '../login/user-attempt.ts';
-import { registerHooks } from '../login/user-hooks.ts';
+import { hooksBeforeRegister } from '../login/user-hooks.ts';
 import { exchangeCode } from './exchange.ts';
 import { readIdToken, refuseIdToken } from './id-token.ts';
 import { type AccountMatch, identify, type IdentityClaim, matchAccount, refuseIdentity } from './identity.ts';
@@ -65,7 +65,7 @@ export async function signInByProvider(
   if (match.as === 'none') return await refuseClaim(deps, workspace, { match, claim });
   const email = match.as === 'new' ? match.email : match.user.email;
   const attempt = userAttempt(deps, workspace, { email, origin, now });
-  const beforeRegister = await registerHooks(deps, workspace, app);
+  const beforeRegister = await hooksBeforeRegister(deps, workspace, app);
   const mayRegister = beforeRegister === undefined || match.as === 'new';
   if (match.as === 'new') {
     const user = { id: newId, email, verified: profile.isVerified };
