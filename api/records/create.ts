@@ -105,7 +105,10 @@ export async function createRehearsed(
   return record;
 }
 
-/** The record as it would be stored, and whether that makes a user. Throws what the create would throw, but for what only PostgreSQL knows. */
+/**
+ * The record as it would be stored, and whether that makes a user. Throws what the create would throw, but for what only
+ * PostgreSQL knows.
+ */
 export async function previewCreate(
   deps: Pick<EnrolDeps, 'newId'>,
   scope: RecordScope,

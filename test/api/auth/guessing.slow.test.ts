@@ -61,8 +61,7 @@ it.each(Object.entries(attacks))('auth.guessing: at %s', async (_what, nameOf) =
     console.log(
       `${statuses.length / seconds} guesses a second; ${times.length} logins, p50/p90/p99 ${figures} ms`,
     );
-    // Of some seventy logins, the 99th of a hundred is the slowest: on a busy machine, that says what else ran.
-    expect(p90).toBeLessThan(1_000);
+    expect(p99).toBeLessThan(1_000);
   } finally {
     await server.stop();
   }

@@ -4,36 +4,27 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { definitionFiles } from '../../../supervisor/remote/project-definition.ts';
 import { expectOk } from '../../harness/api.ts';
-import { startServer, type TestServer } from '../../harness/server.ts';
-import { logInMaster, makeShop, setUp } from '../../harness/set-up.ts';
-import { type CommandUser, makeCommandUser } from '../../harness/user-folder.ts';
+import { logInMaster } from '../../harness/set-up.ts';
+import { type CommandShop, openCommandShop } from '../../harness/command-shop.ts';
+import type { CommandUser } from '../../harness/user-folder.ts';
 
-let server: TestServer;
+let shop: CommandShop;
 let user: CommandUser;
 const app = '/api/workspaces/acme/apps/shop';
 const source = "routerAdd('GET', '/hello', () => ({ hello: 'you' }));\n";
 
 beforeAll(async () => {
-  server = await startServer();
-  const master = await setUp(server.url);
-  await makeShop(master);
+  shop = await openCommandShop();
+  const { master } = shop;
+  user = shop.user;
   const fields = [{ name: 'title', kind: 'text', required: true }];
   expectOk(await master.post(`${app}/collections`, { schema: { id: 'orders', fields } }));
   expectOk(await master.put(`${app}/collections/orders/access_rules/list`, { template: 'any' }));
   expectOk(await master.put(`${app}/hooks/main.ts`, { source }));
   expectOk(await master.put(`${app}/policies/hooks.timeout_ms`, { kind: 'range', min: 10, max: 2_000 }));
-  user = await makeCommandUser({
-    BULKHEAD_URL: server.url,
-    BULKHEAD_TOKEN: master.token ?? '',
-    BULKHEAD_WORKSPACE: 'acme',
-    BULKHEAD_APP: 'shop',
-  });
 });
 
-afterAll(async () => {
-  await user.remove();
-  await server.stop();
-});
+afterAll(() => shop.close());
 
 const read = (path: string) => readFile(join(user.folder, path), 'utf8');
 
@@ -58,7 +49,9 @@ describe('bulkhead pull', () => {
   });
 
   it('says which files are outdated, without writing them', async () => {
-    expectOk(await (await logInMaster(server.url)).put(`${app}/hooks/main.ts`, { source: `${source}\n` }));
+    expectOk(
+      await (await logInMaster(shop.server.url)).put(`${app}/hooks/main.ts`, { source: `${source}\n` }),
+    );
     const { exitCode, stderr } = await user.run(['pull', '--check']);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('bulkhead/hooks/main.ts')]);
     expect(await read('bulkhead/hooks/main.ts')).toBe(source);

@@ -3,32 +3,23 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { as, expectOk } from '../../harness/api.ts';
-import { type CommandUser, makeCommandUser } from '../../harness/user-folder.ts';
-import { startServer, type TestServer } from '../../harness/server.ts';
-import { logInMaster, makeShop, setUp } from '../../harness/set-up.ts';
+import { type CommandShop, openCommandShop } from '../../harness/command-shop.ts';
+import type { CommandUser } from '../../harness/user-folder.ts';
+import { logInMaster } from '../../harness/set-up.ts';
 
-let server: TestServer;
+let shop: CommandShop;
 let user: CommandUser;
 const app = '/api/workspaces/acme/apps/shop';
 
 beforeAll(async () => {
-  server = await startServer();
-  const master = await setUp(server.url);
-  await makeShop(master);
+  shop = await openCommandShop();
+  const { master } = shop;
+  user = shop.user;
   const fields = [{ name: 'title', kind: 'text', required: true }, { name: 'total', kind: 'number' }];
   expectOk(await master.post(`${app}/collections`, { schema: { id: 'orders', fields } }));
-  user = await makeCommandUser({
-    BULKHEAD_URL: server.url,
-    BULKHEAD_TOKEN: master.token ?? '',
-    BULKHEAD_WORKSPACE: 'acme',
-    BULKHEAD_APP: 'shop',
-  });
 });
 
-afterAll(async () => {
-  await user.remove();
-  await server.stop();
-});
+afterAll(() => shop.close());
 
 describe('records', () => {
   it('come from a file, and go to one unchanged', async () => {
@@ -101,13 +92,13 @@ describe('hooks', () => {
   });
 
   it('are nobody’s business whose key is for something else', async () => {
-    const master = await logInMaster(server.url);
+    const master = await logInMaster(shop.server.url);
     const key = expectOk(
       await master.post(`${app}/keys`, { name: 'reader', scopes: ['records:read'] }),
     );
     const token = { BULKHEAD_TOKEN: String(key.secret) };
     expect((await user.run(['hooks', 'push'], token)).exitCode).toBe(3);
     expect((await user.run(['hooks', 'logs'], token)).stdout).toBe('');
-    expect((await as(String(key.secret), server.url).get(`${app}/hooks`)).status).toBe(403);
+    expect((await as(String(key.secret), shop.server.url).get(`${app}/hooks`)).status).toBe(403);
   });
 });

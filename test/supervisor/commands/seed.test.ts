@@ -3,36 +3,25 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, expectOk } from '../../harness/api.ts';
-import { startServer, type TestServer } from '../../harness/server.ts';
-import { makeShop, setUp } from '../../harness/set-up.ts';
-import { type CommandUser, makeCommandUser } from '../../harness/user-folder.ts';
+import { type CommandShop, openCommandShop } from '../../harness/command-shop.ts';
+import type { CommandUser } from '../../harness/user-folder.ts';
 
-let server: TestServer;
+let shop: CommandShop;
 let master: Caller;
 let user: CommandUser;
 const app = '/api/workspaces/acme/apps/shop';
 const id = '01890000-0000-7000-8000-000000000001';
 
 beforeAll(async () => {
-  server = await startServer();
-  master = await setUp(server.url);
-  await makeShop(master);
+  shop = await openCommandShop();
+  ({ master, user } = shop);
   const name = { name: 'name', kind: 'text', required: true };
   expectOk(await master.post(`${app}/collections`, { schema: { id: 'makers', fields: [name] } }));
   const fields = [name, { name: 'maker', kind: 'relation', target: 'makers' }];
   expectOk(await master.post(`${app}/collections`, { schema: { id: 'goods', fields } }));
-  user = await makeCommandUser({
-    BULKHEAD_URL: server.url,
-    BULKHEAD_TOKEN: master.token ?? '',
-    BULKHEAD_WORKSPACE: 'acme',
-    BULKHEAD_APP: 'shop',
-  });
 });
 
-afterAll(async () => {
-  await user.remove();
-  await server.stop();
-});
+afterAll(() => shop.close());
 
 describe('bulkhead seed', () => {
   it('creates the records of each collection, in the order of the file', async () => {
@@ -43,7 +32,7 @@ describe('bulkhead seed', () => {
     expect(items).toMatchObject([{ fields: { name: 'Tea', maker: id } }]);
   });
 
-  it('fails with the reason of the server, and creates none of a collection with a mistake', async () => {
+  it('fails with the reason of the shop.server, and creates none of a collection with a mistake', async () => {
     await writeFile(join(user.folder, 'bad.json'), JSON.stringify({ makers: [{ name: 'Bob' }, {}] }));
     const { exitCode, stderr } = await user.run(['seed', 'bad.json']);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('name')]);
