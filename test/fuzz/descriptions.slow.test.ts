@@ -71,7 +71,7 @@ async function fuzz(document: OpenApiDocument): Promise<{ faults: string[]; refu
       await askAs(kind, { document, placed, outcome, seed: seedOf(placed) + at });
     }
     const { asked, refused, why } = outcome;
-    if (refused * 4 > asked * 3) {
+    if (refused * 2 > asked) {
       refusing.push(`${placed.method} ${placed.path}: ${refused} of ${asked}, as with ${why}`);
     }
   }
