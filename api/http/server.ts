@@ -1,10 +1,10 @@
 // Opens the server's port, and closes it without cutting off a request.
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { registerHooks } from 'node:module';
 import { type AddressInfo, createServer as createProbe, type Socket } from 'node:net';
 import { StartRefused } from '../../storage/boot/start-refused.ts';
 import type { Config } from '../../supervisor/protocol.ts';
 import type { HeaderList } from './header-list.ts';
-import { loadListhen } from './listhen.ts';
 import { useAppPaths } from './hosts/app-paths.ts';
 import type { Hosts } from './hosts/hosts.ts';
 import { setServerOptions } from './node-internals.ts';
@@ -87,6 +87,21 @@ function refuse(error: unknown, { host, port }: ListenOptions): never {
   throw new StartRefused(
     `cannot listen on port ${port} of ${host}: ${reason}; set http.port (BULKHEAD_HTTP__PORT) or http.host`,
   );
+}
+
+/** Loads listhen without its `node-forge`, 865 kB that make certificates: nobody asks for HTTPS here, and it would take 1.5 MiB. */
+async function loadListhen(): Promise<typeof import('listhen')['listen']> {
+  const hooks = registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === 'node-forge'
+        ? { url: 'data:text/javascript,export default {};', shortCircuit: true }
+        : next(specifier, context),
+  });
+  try {
+    return (await import('listhen')).listen;
+  } finally {
+    hooks.deregister();
+  }
 }
 
 async function open(handler: RequestListener, { host, port }: ListenOptions): Promise<Server> {

@@ -54,7 +54,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   h3: /^api\/(main|app|contract\/route)\.ts$|^api\/(pipeline|http)\//,
   rou3: /^api\/http\/router\.ts$/,
   srvx: /^api\/(app|contract\/route)\.ts$|^api\/(pipeline|http)\//,
-  listhen: /^api\/http\/listhen\.ts$/,
+  listhen: /^api\/http\/server\.ts$/,
   jose: /^api\/auth\/(tokens\/(tokens|signing-keys)|oauth\/(id-token|issuer-keys))\.ts$/,
   otpauth: /^api\/auth\/totp\/totp\.ts$/,
   nodemailer: /^api\/mail\/transport\.ts$/,
