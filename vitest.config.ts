@@ -1,4 +1,4 @@
-// How vitest runs the tests: four projects, see test/harness/projects.ts.
+// How vitest runs the tests: five projects, see test/harness/projects.ts.
 import { existsSync } from 'node:fs';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { chromiumPath } from './test/harness/chromium.ts';
@@ -33,7 +33,13 @@ function project(name: keyof typeof projects, globalSetup: string[]) {
   // Modules keep no state between tests: to load them once for each worker saves half a second for each file.
   return {
     extends: true as const,
-    test: { name, include: projects[name], globalSetup, isolate: name === 'process' || name === 'slow' },
+    test: {
+      name,
+      include: projects[name],
+      globalSetup,
+      isolate: ['process', 'slow', 'alone'].includes(name),
+      ...name === 'alone' && { maxWorkers: 1, sequence: { groupOrder: 1 } },
+    },
   };
 }
 
@@ -46,6 +52,7 @@ export default defineConfig({
       project('api', servers),
       project('process', servers),
       project('slow', servers),
+      project('alone', servers),
     ],
     exclude: [...configDefaults.exclude, ...missing.flatMap(({ tests }) => tests)],
     // A busy machine is slow, and no fault of the server's; what must be quick is measured by its test.

@@ -12,6 +12,8 @@ export interface TestProjects {
   process: string[];
   /** Named `*.slow.test.ts`: long fuzzing, soaks, timings, heaps. They want a quiet machine. */
   slow: string[];
+  /** Named `*.alone.test.ts`: what they measure in milliseconds would say what else the machine does. They run last, one by one. */
+  alone: string[];
 }
 
 // The hook runner's own code tampers with globals: it wants a process of its own, which the tests of processes have.
@@ -24,7 +26,7 @@ const importPattern = /^(?:import|export)\s+(?!type\b)[^;]*?from '(\.[^']+)'|^im
 
 /** Sorts all test files; reads each of them, and each module that it imports, once. */
 export function readProjects(root: string): TestProjects {
-  const projects: TestProjects = { unit: [], api: [], process: [], slow: [] };
+  const projects: TestProjects = { unit: [], api: [], process: [], slow: [], alone: [] };
   const known = new Map<string, boolean>();
   for (const path of globSync('test/**/*.test.ts', { cwd: root }).sort()) {
     projects[projectOf(path, () => needsServer(root, path, known))].push(path);
@@ -34,6 +36,7 @@ export function readProjects(root: string): TestProjects {
 
 function projectOf(path: string, needs: () => boolean): keyof TestProjects {
   if (path.endsWith('.slow.test.ts')) return 'slow';
+  if (path.endsWith('.alone.test.ts')) return 'alone';
   if (!needs()) return 'unit';
   return processFolders.test(path) ? 'process' : 'api';
 }
